@@ -37,12 +37,7 @@ func (d Dismissal) Covers(f review.Finding) bool {
 	if d.Mark == nil {
 		return !f.Priority.Severe() && f.Priority.Valid() && !identity.Security(f.Category)
 	}
-	least := review.P0
-	if f.Priority.Valid() {
-		least = f.Priority
-	}
-	grave := !least.Severe() || d.Priority.Rank() <= least.Rank()
-	return grave && (!identity.Security(f.Category) || identity.Security(d.Mark.Category))
+	return identity.Covers(d.Priority, d.Mark.Category, f)
 }
 
 // Expired reports whether a dismissal has ended by a day such as 2026-11-22.

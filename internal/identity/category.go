@@ -57,6 +57,17 @@ func Security(category string) bool {
 	return false
 }
 
+// Covers reports whether somebody's word about something of this priority and category is one about a finding too: about nothing graver, and
+// about security where the finding is.
+func Covers(p review.Priority, category string, f review.Finding) bool {
+	least := review.P0
+	if f.Priority.Valid() {
+		least = f.Priority
+	}
+	grave := !least.Severe() || p.Rank() <= least.Rank()
+	return grave && (!Security(f.Category) || Security(category))
+}
+
 // securityBegins are how words for it begin, securityPhrases stand anywhere in a category, and securityWords are other words.
 var securityBegins = []string{"secur", "insecur", "cybersecur", "vulnerab", "crypto", "encrypt", "exploit", "credential", "password", "permission", "cwe", "sanitiz", "sanitis", "injections"}
 

@@ -197,3 +197,14 @@ func TestSecurity(t *testing.T) {
 		}
 	}
 }
+
+// What may not be a pair is none, and takes nothing from those that may.
+func TestMatchAmong(t *testing.T) {
+	f := review.Finding{Category: "bug", File: "a.go", Line: at(9), Title: "Close error of the response body is ignored"}
+	near := f
+	near.Line = at(12)
+	got := MatchAmong([]review.Finding{f, near}, []review.Finding{f}, nil, func(a, _ int) bool { return a == 1 })
+	if len(got) != 1 || got[0].A != 1 || got[0].B != 0 {
+		t.Errorf("%+v", got)
+	}
+}

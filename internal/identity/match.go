@@ -29,10 +29,18 @@ type Pair struct {
 // most one pair. Equal fingerprints go first, then the most similar. A nil move means that nothing has moved. Pairs are
 // sorted by A.
 func Match(a, b []review.Finding, move Move) []Pair {
+	return MatchAmong(a, b, move, func(int, int) bool { return true })
+}
+
+// MatchAmong is Match of the pairs that may be one: may is asked by their indexes. What may not be pairs takes no finding from another.
+func MatchAmong(a, b []review.Finding, move Move, may func(a, b int) bool) []Pair {
 	left, right := seen(a, move), seen(b, nil)
 	var candidates []candidate
 	for i := range left {
 		for j := range right {
+			if !may(i, j) {
+				continue
+			}
 			if c, ok := compare(left[i], right[j]); ok {
 				c.a, c.b = i, j
 				candidates = append(candidates, c)
