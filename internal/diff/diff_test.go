@@ -212,6 +212,28 @@ func TestMapLineAgreesWithGit(t *testing.T) {
 	}
 }
 
+// What a change wrote is changed, and so are the lines on both sides of what it took away; what only moved is not.
+func TestChanged(t *testing.T) {
+	for _, row := range []struct {
+		says, hunk string
+		want       [][2]int
+	}{
+		{"lines that were put in", "@@ -1,3 +1,5 @@\n a\n+x\n+y\n b\n c\n", [][2]int{{2, 3}}},
+		{"a line that was taken away", "@@ -1,4 +1,3 @@\n a\n b\n-x\n c\n", [][2]int{{2, 3}}},
+		{"a line that was replaced", "@@ -1,5 +1,5 @@\n a\n b\n-x\n+y\n c\n d\n", [][2]int{{2, 4}}},
+		{"without lines around", "@@ -3 +2,0 @@\n-x\n@@ -9,0 +9 @@\n+y\n", [][2]int{{2, 3}, {9, 9}}},
+		{"the last lines", "@@ -1,3 +1 @@\n a\n-b\n-c\n", [][2]int{{1, 2}}},
+	} {
+		f := &parse(t, "diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n"+row.hunk).Files[0]
+		if got, ok := f.Changed(); !ok || !cmp.Equal(got, row.want) {
+			t.Errorf("%s: %v %v, want %v", row.says, got, ok, row.want)
+		}
+	}
+	if _, ok := (&File{Binary: true}).Changed(); ok {
+		t.Error("a binary file has lines")
+	}
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

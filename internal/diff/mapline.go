@@ -72,3 +72,37 @@ func (d *Diff) Touched(path string, line int) bool {
 	}
 	return false
 }
+
+// Changed gives the ranges of lines of the head side (1-based, inclusive) that the file's change wrote, and those beside which it took lines
+// away. ok is false for a file whose hunks are not known.
+func (f *File) Changed() (ranges [][2]int, ok bool) {
+	if f.Binary || f.Omitted != "" {
+		return nil, false
+	}
+	add := func(from, to int) {
+		if n := len(ranges); n > 0 && from <= ranges[n-1][1]+1 {
+			ranges[n-1][1] = max(ranges[n-1][1], to)
+			return
+		}
+		ranges = append(ranges, [2]int{from, to})
+	}
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		next, gap := first(h.NewStart, h.NewLines), false
+		for l := range h.Lines() {
+			switch {
+			case l.Op == '-':
+				add(next-1, next-1)
+				gap = true
+				continue
+			case l.Op == '+' || gap:
+				add(l.New, l.New)
+			}
+			next, gap = l.New+1, gap && l.Op == '+'
+		}
+		if gap {
+			add(next, next)
+		}
+	}
+	return ranges, true
+}
