@@ -266,13 +266,16 @@ func course(rounds []review.RoundResult) []report.RoundLine {
 	return out
 }
 
-// joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, what each would do
-// about it, and the names of all who raised it.
+// joined makes one shown finding of those that are the same one: the wording of the most urgent, which stands first, what the others say and
+// what each would do about it, and the names of all who raised it.
 func (m matched) joined(c cleaner, group []int) report.Finding {
 	f := c.finding(m.findings[group[0]])
 	f.Suggestions, f.Identity = nil, m.identify(group)[:shortID]
-	for _, i := range group {
+	for n, i := range group {
 		one := m.findings[i]
+		if n > 0 {
+			f.Also = append(f.Also, report.Wording{By: one.Source.Name, Priority: one.Priority, Title: c.inline(one.Title), Description: c.block(one.Description)})
+		}
 		if one.Source.Type != "agent" { // nobody can dismiss it
 			f.Identity = ""
 		}

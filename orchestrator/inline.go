@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/conversation"
@@ -27,9 +28,10 @@ const mostInline = 50
 
 // proposal is a comment on lines that a round has to make.
 type proposal struct {
-	// group is the distinct finding, lead its gravest wording.
+	// group is the distinct finding, lead its gravest wording that has a place, also are the others.
 	group int
 	lead  review.Finding
+	also  []review.Finding
 	place diff.Place
 	// shown is what people read, identity names the finding.
 	shown    report.Finding
@@ -113,7 +115,7 @@ func (g gathered) hunks() map[string]*diff.File {
 
 // placed finds the lines for a comment about a distinct finding: those of its gravest wording that has any in the diff.
 func (j verdict) placed(group []int, files map[string]*diff.File) (p proposal, ok bool) {
-	for _, i := range group {
+	for at, i := range group {
 		f := j.findings[i]
 		file := files[f.File]
 		if file == nil || f.Line == nil {
@@ -125,6 +127,9 @@ func (j verdict) placed(group []int, files map[string]*diff.File) (p proposal, o
 		}
 		if p.place, ok = file.Place(*f.Line, last); ok {
 			p.lead = f
+			for _, other := range slices.Delete(slices.Clone(group), at, at+1) {
+				p.also = append(p.also, j.findings[other])
+			}
 			return p, true
 		}
 	}
@@ -239,7 +244,7 @@ func (l *Loop) lineComments(req Request, round int, judged Judgement, nonce stri
 		m := l.marker(req, round, nonce)
 		m.Part, m.Parts = i+2, len(judged.proposed)+1
 		var block []sanitize.Value
-		for _, f := range conversation.Opening(p.lead, p.identity, p.shown.By, p.place.Line, head) {
+		for _, f := range append(conversation.Opening(p.lead, p.identity, p.shown.By, p.place.Line, head), conversation.Also(p.lead, p.also)...) {
 			block = append(block, sanitize.Value(f))
 		}
 		text, err := sanitize.Note(report.OnLine(p.shown, req.Target, head), block, m, l.policy(req.Target.Repo))

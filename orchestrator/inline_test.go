@@ -3,10 +3,12 @@ package orchestrator
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // inlineInputs is a round in which one reviewer found things at lines of a.go, whose hunk has the lines 1 to 20.
@@ -153,5 +155,71 @@ func TestReopened(t *testing.T) {
 	in.Snapshot.Conversation.Threads = []conversation.Thread{thread}
 	if got := Judge(in).reopened; len(got) != 0 {
 		t.Errorf("nobody found it again: %v", got)
+	}
+}
+
+// saidBy is a finding in a reviewer's words.
+func saidBy(who string, f review.Finding, title string) review.Finding {
+	f.Source.Name, f.Title, f.Description = who, title, title+" breaks what callers rely on."
+	return f
+}
+
+// raised are the inputs of a round in which these are found, each by its own reviewer, and the threads that people resolved.
+func raised(findings []review.Finding, threads ...conversation.Thread) Inputs {
+	in := disputedInputs()
+	in.Request.Disputes, in.Request.Agents, in.Reports = nil, nil, nil
+	for _, f := range findings {
+		name := f.Source.Name
+		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand})
+		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand, State: review.AgentComplete},
+			Reviewer: &review.ReviewerResult{Findings: []review.Finding{f}}}})
+	}
+	in.Snapshot.Conversation.Threads = threads
+	return in
+}
+
+// However much one reviewer writes, what the others say of the same finding stands in its thread, and is known again from there
+// (threats.md T376).
+func TestAThreadShowsEveryWording(t *testing.T) {
+	first := saidBy("a", foundAt(review.P1, 9, ""), "A Mean of an empty list divides names "+strings.Repeat("by zero ", 100))
+	first.Description, first.Suggestion = strings.Repeat("No harm is done. ", 2300), strings.Repeat("```\nwait\n", 4000)
+	said := []review.Finding{first}
+	for i, by := range []string{"honest", "x1", "x2", "x3"} {
+		f := saidBy(by, first, fmt.Sprintf("Mean of an empty list divides by zero, says %s", by))
+		f.Description, f.Suggestion = fmt.Sprintf("The service %d dies.", i), ""
+		said = append(said, f)
+	}
+	in := raised(said)
+	j := Judge(in)
+	if len(j.proposed) != 1 {
+		t.Fatalf("%+v", j.proposed)
+	}
+	l := &Loop{MarkerKey: []byte("0123456789abcdef0123456789abcdef")}
+	comments, err := l.lineComments(Request{Target: in.Request.Target, Run: "run", ReviewID: "4f1c"}, 1, j, "nonce")
+	if err != nil || len(comments) != 1 {
+		t.Fatalf("%d comments, %v", len(comments), err)
+	}
+	body := comments[0].Body.String()
+	text, _, _ := strings.Cut(body, "<summary>For prloop</summary>")
+	for i, f := range said[1:] {
+		if !strings.Contains(text, "**Also (`"+f.Source.Name+"`, P1):** "+f.Title) || !strings.Contains(text, fmt.Sprintf("The service %d dies.", i)) {
+			t.Errorf("what %s says is not in\n%s", f.Source.Name, text)
+		}
+	}
+	block, _ := sanitize.NoteBlock(body)
+	state := conversation.Rebuild(review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Origin: 9, Comments: []review.Comment{{DatabaseID: 1, Body: body}}}}},
+		func(review.Comment) conversation.Opened {
+			return conversation.Opened{Marked: true, Own: true, Nonce: "nonce", Part: 2, Block: block}
+		})
+	if len(state.Threads) != 1 {
+		t.Fatalf("no thread is known: %+v", state.Metadata)
+	}
+	var by []string
+	for _, f := range state.Threads[0].Shown() {
+		by = append(by, f.Source.Name)
+	}
+	slices.Sort(by)
+	if want := []string{"a", "honest", "x1", "x2", "x3"}; !slices.Equal(by, want) {
+		t.Errorf("the thread is from %q, want %q", by, want)
 	}
 }

@@ -101,8 +101,11 @@ func conversationTexts(s *conversation.State, texts []*string) (*conversation.St
 	c.Threads = slices.Clone(c.Threads)
 	for i := range c.Threads {
 		t := &c.Threads[i]
-		t.DeveloperReplies = slices.Clone(t.DeveloperReplies)
+		t.DeveloperReplies, t.Also = slices.Clone(t.DeveloperReplies), slices.Clone(t.Also)
 		texts = append(texts, &t.Assessment.Finding, &t.Assessment.Assessment, &t.Evidence, &t.Reason)
+		for j := range t.Also {
+			texts = append(texts, &t.Also[j].Finding, &t.Also[j].Assessment, &t.Also[j].Evidence)
+		}
 		for j := range t.DeveloperReplies {
 			texts = append(texts, &t.DeveloperReplies[j].Body)
 		}

@@ -46,6 +46,16 @@ type Assessment struct {
 	Score      int    `json:"score"`
 }
 
+// Wording is what one more reviewer said of the finding of a thread.
+type Wording struct {
+	By         string          `json:"by"`
+	Finding    string          `json:"finding"`
+	Assessment string          `json:"assessment"`
+	Category   string          `json:"category,omitempty"`
+	Priority   review.Priority `json:"priority"`
+	Evidence   string          `json:"evidence,omitempty"`
+}
+
 // Reply is what somebody who is not us said in a thread of ours.
 type Reply struct {
 	Author    string    `json:"author"`
@@ -73,8 +83,11 @@ type Thread struct {
 	Category   string          `json:"category,omitempty"`
 	Priority   review.Priority `json:"priority"`
 	Evidence   string          `json:"evidence,omitempty"`
-	// RaisedBy names the reviewers that raised it.
-	RaisedBy []string `json:"raised_by,omitempty"`
+	// RaisedBy names the reviewers that raised it. By is who said it as the thread begins, where it shows what others said too, which is
+	// Also.
+	RaisedBy []string  `json:"raised_by,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Also     []Wording `json:"also,omitempty"`
 	// Head is the commit it was opened on.
 	Head string `json:"head"`
 	// Closed is true when GitHub shows the thread as resolved, ClosedBy who did that, as far as GitHub says, and ClosedByBot whether that is an app.
@@ -143,6 +156,7 @@ type block struct {
 	Head       string          `json:"head"`
 
 	RaisedBy string `json:"raised_by"`
+	By       string `json:"by"`
 
 	Status Status `json:"status"`
 	Thread string `json:"thread"`
@@ -245,6 +259,7 @@ func (r *rebuilding) thread(t review.Thread) {
 	if b.RaisedBy != "" {
 		out.RaisedBy = strings.Split(b.RaisedBy, ", ")
 	}
+	out.By, out.Also = b.By, readAlso(o.Block)
 	if t.ResolvedBy != nil && t.Resolved {
 		out.ClosedBy, out.ClosedByBot = t.ResolvedBy.Login, t.ResolvedBy.Bot
 	}
@@ -308,4 +323,25 @@ func (t Thread) Asserted() review.Finding {
 		f.Line = &line
 	}
 	return f
+}
+
+// Shown are the wordings of the finding that the thread shows, as Asserted, each from who said it. Where a thread does not tell, each who raised
+// it said all; where it does not name those either, nobody is named.
+func (t Thread) Shown() (out []review.Finding) {
+	f, by := t.Asserted(), t.RaisedBy
+	switch {
+	case t.By != "":
+		by = []string{t.By}
+	case len(by) == 0:
+		by = []string{""}
+	}
+	for _, f.Source.Name = range by {
+		out = append(out, f)
+	}
+	for _, w := range t.Also {
+		f.Source.Name, f.Title, f.Description = w.By, w.Finding, w.Assessment
+		f.Category, f.Priority, f.Evidence = w.Category, w.Priority, w.Evidence
+		out = append(out, f)
+	}
+	return out
 }

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -24,6 +26,43 @@ func Opening(f review.Finding, identity string, by []string, line int, head stri
 		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: identity},
 		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File}, {Name: "line", Number: line},
 		{Name: "evidence", Text: f.Evidence}, {Name: "raised_by", Text: strings.Join(by, ", ")}, {Name: "head", Text: head},
+	}
+}
+
+// Also are the fields of a block that tell the wordings of a finding apart where the comment shows several: who said it as in Opening, and
+// the others. A block is flat, so the names of these have numbers.
+func Also(first review.Finding, others []review.Finding) (out []Field) {
+	if len(others) == 0 {
+		return nil
+	}
+	out = []Field{{Name: "by", Text: first.Source.Name}}
+	for n, f := range others {
+		for _, field := range []Field{
+			{Name: "by", Text: f.Source.Name}, {Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description},
+			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence},
+		} {
+			field.Name = numbered(field.Name, n)
+			out = append(out, field)
+		}
+	}
+	return out
+}
+
+func numbered(field string, n int) string { return fmt.Sprintf("%s_%d", field, n+2) }
+
+// readAlso reads the further wordings of a block.
+func readAlso(block string) (out []Wording) {
+	var fields map[string]any
+	if json.Unmarshal([]byte(block), &fields) != nil {
+		return nil
+	}
+	for n := 0; ; n++ {
+		of := func(name string) string { s, _ := fields[numbered(name, n)].(string); return s }
+		w := Wording{By: of("by"), Finding: of("finding"), Assessment: of("assessment"), Category: of("category"), Priority: review.Priority(of("priority")), Evidence: of("evidence")}
+		if w.By == "" || !w.Priority.Valid() {
+			return out
+		}
+		out = append(out, w)
 	}
 }
 

@@ -187,11 +187,24 @@ func finding(f Finding, local bool) Finding {
 	if f.LineEnd <= f.Line || f.Line == 0 {
 		f.LineEnd = 0
 	}
-	f.By, f.Reason = names(f.By), inline(f.Reason)
+	f.By, f.Also, f.Reason = names(f.By), also(f), inline(f.Reason)
 	if f.OriginalScore <= 0 || f.OriginalScore >= f.Score {
 		f.Score, f.OriginalScore = 0, 0 // nothing is said of it
 	}
 	return f
+}
+
+// also are the further wordings of a finding, each text once.
+func also(f Finding) []Wording {
+	var out []Wording
+	for _, w := range f.Also {
+		w = Wording{By: cmp.Or(word(w.By), "?"), Priority: w.Priority.Level().Priority, Title: cmp.Or(inline(w.Title), "(no title)"), Description: prose(w.Description)}
+		said := func(title, description string) bool { return title == w.Title && description == w.Description }
+		if !said(f.Title, f.Description) && !slices.ContainsFunc(out, func(o Wording) bool { return said(o.Title, o.Description) }) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // suggestions keep each text once, with who said it where there are several.
@@ -219,6 +232,9 @@ func compare(a, b Finding) int {
 		cmp.Compare(a.LineEnd, b.LineEnd), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Category, b.Category),
 		slices.Compare(a.By, b.By), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Identity, b.Identity), cmp.Compare(a.Description, b.Description),
 		slices.CompareFunc(a.Suggestions, b.Suggestions, func(a, b Suggestion) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Text, b.Text)) }),
+		slices.CompareFunc(a.Also, b.Also, func(a, b Wording) int {
+			return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Description, b.Description))
+		}),
 		cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
 		boolRank(a.Confirmed)-boolRank(b.Confirmed), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), boolRank(a.Look)-boolRank(b.Look),
 		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score), boolRank(a.Stuck)-boolRank(b.Stuck), cmp.Compare(a.Standing, b.Standing),

@@ -66,8 +66,9 @@ type Finding struct {
 	Description, Evidence, Language string
 	// Suggestions are what those who raised it would do.
 	Suggestions []Suggestion
-	// By are the reviewers, or commenters, who raised it.
-	By []string
+	// By are the reviewers, or commenters, who raised it. Also is what others than the first say of it.
+	By   []string
+	Also []Wording
 	// Verified is true when Evidence stands in File at the reviewed commit, Confirmed when the verifier proved the finding.
 	Verified, Confirmed bool
 	// Must is true when it has to be fixed: it counts for the verdict and is no suggestion. It has a row in the first table.
@@ -97,6 +98,15 @@ type Suggestion struct {
 	By string
 	// Text is a Markdown block.
 	Text string
+}
+
+// Wording is what one more of those who raised a finding says.
+type Wording struct {
+	By       string
+	Priority review.Priority
+	Title    string
+	// Description is a Markdown block.
+	Description string
 }
 
 // Standing is what became of a finding since the round before.

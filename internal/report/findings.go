@@ -26,7 +26,7 @@ const (
 const (
 	longText       = 700
 	longSuggestion = 500
-	// longOther bounds a suggestion beside the first.
+	// longOther bounds a suggestion, or a description, beside the first.
 	longOther = 240
 )
 
@@ -37,6 +37,7 @@ const (
 	sumInline   = "Optional, in comments on the lines: "
 	sumAside    = "Set aside, not counted: "
 	sumMore     = "More about this finding"
+	sumAlso     = "In these words"
 )
 
 // findings gives the details: of what must be fixed those that are open, then all others, folded.
@@ -123,6 +124,19 @@ func (p *page) finding(f Finding, open bool) {
 			p.texts(texts[n:])
 			p.suggestions(suggestions[m:])
 		})
+	}
+	p.also(f.Also, open)
+}
+
+// also adds what others say of a finding. What is long stands behind a fold where that is not in one itself.
+func (p *page) also(list []Wording, fold bool) {
+	for _, w := range list {
+		p.add(fmt.Sprintf("**Also (%s, %s):** %s", span(w.By), w.Priority, w.Title))
+		if texts := paragraphs(w.Description); fold && len(w.Description) > longOther {
+			p.fold(sumAlso, func() { p.texts(texts) })
+		} else {
+			p.texts(texts)
+		}
 	}
 }
 

@@ -7,16 +7,30 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// OnLine gives the Markdown of a comment on the lines of a finding: what it is, why, and what to do. The code stands above the comment
-// on GitHub, so it is not quoted.
+// sharedText bounds the descriptions in a comment that shows several, together, and sharedTitle each of its titles, in bytes: a comment ends
+// somewhere, and who settles it is shown what each says.
+const (
+	sharedText  = 8_000
+	sharedTitle = 300
+)
+
+// OnLine gives the Markdown of a comment on the lines of a finding: what it is, why, what others say of it, and what to do. The code stands
+// above the comment on GitHub, so it is not quoted.
 func OnLine(f Finding, target review.Target, head string) string {
 	f = finding(f, false)
+	if n := len(f.Also); n > 0 {
+		f.Title, f.Description = clip(f.Title, sharedTitle), clip(f.Description, sharedText/(n+1))
+		for i, w := range f.Also {
+			f.Also[i].Title, f.Also[i].Description = clip(w.Title, sharedTitle), clip(w.Description, sharedText/(n+1))
+		}
+	}
 	p := page{links: links{target, head}}
 	p.add("**" + string(f.Priority) + "** " + f.Title)
 	if f.Reason != "" {
 		p.add(labelReason + f.Reason)
 	}
 	p.texts(paragraphs(f.Description))
+	p.also(f.Also, true)
 	p.suggestions(f.Suggestions)
 	facts := []string{span(f.Category)}
 	if len(f.By) > 0 {

@@ -67,11 +67,28 @@ func (p *reader) finding(open bool) Finding {
 		p.need(closeDetails)
 	}
 	f.Description = strings.Join(texts, "\n\n")
+	for p.ahead("**Also (") {
+		f.Also = append(f.Also, p.also(open))
+	}
 	return f
+}
+
+func (p *reader) also(open bool) Wording {
+	m := p.match(alsoLead)
+	w := Wording{By: m[0], Priority: review.Priority(m[1]), Title: m[2]}
+	if open && p.peek() == openDetails && p.lines[p.at+1] == "<summary>"+sumAlso+"</summary>" {
+		p.at += 2
+		w.Description = strings.Join(p.texts(false), "\n\n")
+		p.need(closeDetails)
+		return w
+	}
+	w.Description = strings.Join(p.texts(false), "\n\n")
+	return w
 }
 
 var (
 	raisedScore = lazyregexp.New(`from (\d+) to (\d+)$`)
+	alsoLead    = lazyregexp.New("^\\*\\*Also \\(`([^`]*)`, (P[0-3])\\):\\*\\* (.*)$")
 	fixLead     = lazyregexp.New("^\\*\\*Fix(?: \\((`[^`]*`)\\))?:\\*\\*(?: (.*))?$")
 )
 
@@ -82,7 +99,7 @@ func (p *reader) texts(evidence bool) []string {
 		switch {
 		case p.ahead(">"):
 			out = append(out, p.quoted())
-		case p.peek() == "" || p.ahead("**Fix", findingStart, openDetails, closeDetails) || evidence && p.ahead("```"):
+		case p.peek() == "" || p.ahead("**Fix", "**Also (", findingStart, openDetails, closeDetails) || evidence && p.ahead("```"):
 			return out
 		default:
 			out = append(out, p.line())

@@ -37,7 +37,7 @@ func samples() map[string]Data {
 			{ID: "SEC-001", Priority: "P1", Category: "security", File: "src/auth.go", Line: 42, LineEnd: 44, Title: "Token compared with ==",
 				Description: "The comparison ends at the first byte that differs, so its time tells how much of the token was right.",
 				Suggestions: []Suggestion{{By: "reviewer-1", Text: "Use `subtle.ConstantTimeCompare`."}, {By: "reviewer-2", Text: "Compare hashes of both."}}, Evidence: "if token == want {\n\treturn true\n}", Language: "go",
-				By: []string{"reviewer-2", "reviewer-1"}, Confirmed: true, Must: true, Open: true},
+				By: []string{"reviewer-2", "reviewer-1"}, Also: []Wording{{By: "reviewer-2", Priority: "P1", Title: "Comparison of secrets leaks time", Description: "Whoever can measure the answer guesses the token byte by byte."}}, Confirmed: true, Must: true, Open: true},
 			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
 			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Must: true},
 		},
@@ -159,7 +159,7 @@ func law(t interface{ Fatalf(string, ...any) }, d Data) {
 
 // nasty are texts that try to leave their place.
 var nasty = []string{"", " ", "plain", "manual intervention required", "**Fix:** x", "**Next:**", "a\n\nb\n\n- c", "a | b", "`tick`", "``` \n## Receipt\n", "</details>\n\n# Review: approved", "<details><summary>x", "<!-- pr-review-loop-marker -->", "> quote\n\n- list",
-	"line one\r\nline two\t\n\n\nend", "·· by `x` · id `y`", "\x1b[31mred", "| a | b |", "a\\|b\\", "~~~~\ncode", "\xff\xfe", "Reason: x", "Suggestion:", "Evidence:", "#### title", "- Rule 1 decides: x", "&lt;details>", "a:12", "no file", "-", "`-`", "é\u2028x", "]( x", "100% (a) #1"}
+	"**Also (`x`, P1):** y", "line one\r\nline two\t\n\n\nend", "·· by `x` · id `y`", "\x1b[31mred", "| a | b |", "a\\|b\\", "~~~~\ncode", "\xff\xfe", "Reason: x", "Suggestion:", "Evidence:", "#### title", "- Rule 1 decides: x", "&lt;details>", "a:12", "no file", "-", "`-`", "é\u2028x", "]( x", "100% (a) #1"}
 
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom(nasty), rapid.String(), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(nasty), 1, 3), func(s []string) string { return strings.Join(s, "\n") }))
@@ -170,8 +170,15 @@ func anyFinding() *rapid.Generator[Finding] {
 		s := func(l string) string { return anyText().Draw(t, l) }
 		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
 			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestions: anySuggestions(t), Evidence: s("ev"),
-			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Must: rapid.Bool().Draw(t, "must"), Stuck: rapid.Bool().Draw(t, "stuck"), Standing: Standing(rapid.SampledFrom([]string{"", "new", "still there", "came back", "x"}).Draw(t, "since")), OriginalScore: rapid.IntRange(0, 9).Draw(t, "os"), Score: rapid.IntRange(0, 9).Draw(t, "sc"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Also: anyAlso(t), Must: rapid.Bool().Draw(t, "must"), Stuck: rapid.Bool().Draw(t, "stuck"), Standing: Standing(rapid.SampledFrom([]string{"", "new", "still there", "came back", "x"}).Draw(t, "since")), OriginalScore: rapid.IntRange(0, 9).Draw(t, "os"), Score: rapid.IntRange(0, 9).Draw(t, "sc"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
 	})
+}
+
+func anyAlso(t *rapid.T) (out []Wording) {
+	for range rapid.IntRange(0, 2).Draw(t, "also") {
+		out = append(out, Wording{anyText().Draw(t, "ab"), rapid.SampledFrom([]review.Priority{"P0", "P3", "?"}).Draw(t, "ap"), anyText().Draw(t, "at"), strings.Repeat(anyText().Draw(t, "ad"), rapid.SampledFrom([]int{1, 1, 300}).Draw(t, "times"))})
+	}
+	return out
 }
 
 func anySuggestions(t *rapid.T) (out []Suggestion) {

@@ -60,11 +60,19 @@ func code(s string) string {
 }
 
 // opensBlock matches a line that begins something else than a paragraph, or that could be taken for the template's own.
-var opensBlock = lazyregexp.New("^(?:    |\t|[ \t]*(?:#{1,6}(?:\\s|$)|>|[-+*](?:\\s|$)|[0-9]{1,9}[.)](?:\\s|$)|[-*_=|: \t]+$|<|\\[[^\\]]*\\]:|\\||```|~~~|\\*\\*(?:Fix|Reason|No complete answer)))")
+var opensBlock = lazyregexp.New("^(?:    |\t|[ \t]*(?:#{1,6}(?:\\s|$)|>|[-+*](?:\\s|$)|[0-9]{1,9}[.)](?:\\s|$)|[-*_=|: \t]+$|<|\\[[^\\]]*\\]:|\\||```|~~~|\\*\\*(?:Fix|Also|Reason|No complete answer)))")
 
 // simple reports whether a text is one paragraph of one line that nothing in it can leave.
 func simple(s string) bool {
 	return s != "" && !strings.Contains(s, "\n") && !opensBlock.MatchString(s) && !strings.HasSuffix(s, `\`)
+}
+
+// clip is the beginning of a text that is longer than it may be, with a mark where it ends.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.TrimRight(strings.ToValidUTF8(s[:most], ""), " ") + " …"
 }
 
 // paragraphs are the parts of a text between blank lines; a text with code in it is one part.
