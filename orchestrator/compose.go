@@ -103,6 +103,12 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		t := s.Threads[i]
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s).", t.Assessment.Finding, t.URL)))
 	}
+	unsettled := j.unsettled()
+	for g, group := range j.groups {
+		if why := unsettled[g]; why != "" {
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("%s: %s.", j.findings[group[0]].Title, why)))
+		}
+	}
 	for _, cured := range j.cured {
 		if j.in.Round > 1 { // what is gone since the round before says it
 			break

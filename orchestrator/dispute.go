@@ -312,66 +312,31 @@ func (in Inputs) rulings() map[int]ruled {
 	return out
 }
 
-// agreed takes the findings out that are settled in their threads: what we conceded, and what people settled. One that is a P0, a P1 or about
-// security falls silent only where a person resolved the thread who may write and did not open the pull request, and only if the thread
-// was about something as grave.
+// agreed takes the findings out that are settled in their threads: what we conceded, and what people settled. A distinct finding falls silent
+// with one of its wordings, if that settles each grave one of them.
 func (g gathered) agreed() gathered {
 	s := g.in.Snapshot.Conversation
 	if s == nil || len(g.findings) == 0 {
 		return g
 	}
 	people, now := g.in.Snapshot.persons(), g.in.rulings()
-	renamed := map[string]string{}
-	for _, f := range g.in.Snapshot.Brief.Files {
-		if f.OldPath != "" {
-			renamed[f.OldPath] = f.Path
-		}
-	}
-	var said []review.Finding
-	var at []int
-	for i, t := range s.Threads {
-		ruledNow := now[i].Status != ""
-		if _, _, settled := people.Settled(t, false); !settled && !ruledNow {
-			continue
-		}
-		f := t.Asserted()
-		if name := renamed[f.File]; name != "" {
-			f.File = name
-		}
-		said, at = append(said, f), append(at, i)
-	}
-	if len(said) == 0 {
+	groups := identity.Join(g.findings)
+	of := g.threadsOf(g.settles(g.heavy(groups)))
+	if len(of) == 0 {
 		return g
 	}
-	of := map[int]int{}
-	for _, p := range identity.Match(said, g.findings, nil) {
-		of[p.B] = at[p.A]
-	}
-	groups := identity.Join(g.findings)
 	same := returning(g.in.Earlier, g.findings, groups)
 	out, gone := g, map[int]bool{}
 	out.dismissed, out.muted = slices.Clone(g.dismissed), mapsOr(g.muted)
 	for n, group := range groups {
-		thread := -1
-		for _, i := range group {
-			if t, ok := of[i]; ok && thread < 0 {
-				thread = t
-			}
-		}
+		thread := g.settledIn(group, of)
 		if thread < 0 || slices.ContainsFunc(group, func(i int) bool { return g.findings[i].Source.Type != "agent" }) {
 			continue
 		}
 		t := s.Threads[thread]
-		heavy := slices.ContainsFunc(group, func(i int) bool { return grave(g.findings[i]) })
-		by, why, ok := people.Settled(t, heavy || grave(t.Asserted()))
-		if heavy && !grave(t.Asserted()) { // nobody settled anything as grave
-			ok = false
-		}
-		if r, ruledNow := now[thread]; ruledNow && !heavy && r.Status == conversation.Resolved {
-			by, why, ok = r.Word, string(r.Ruling)+": "+r.reason, true
-		}
-		if !ok {
-			continue
+		by, why, ok := people.Settled(t, grave(t.Asserted()))
+		if r := now[thread]; !ok {
+			by, why = r.Word, string(r.Ruling)+": "+r.reason
 		}
 		var all []review.Finding
 		for _, i := range group {
@@ -395,6 +360,22 @@ func (g gathered) agreed() gathered {
 		}
 	}
 	return out
+}
+
+// settledIn is the thread that settles a distinct finding; -1 when none does. of are the threads that settle its wordings: each grave one has
+// to be settled, for who resolved one of them may not have seen the others.
+func (g gathered) settledIn(group []int, of map[int]int) int {
+	thread := -1
+	for _, i := range group {
+		t, ok := of[i]
+		if !ok && grave(g.findings[i]) {
+			return -1
+		}
+		if ok && thread < 0 {
+			thread = t
+		}
+	}
+	return thread
 }
 
 func mapsOr(m map[int]bool) map[int]bool {

@@ -222,7 +222,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders, in.Snapshot.Gate = snap.PR, snap.Discussion, snap.Pretenders, snap.Gate
 	before, silent := in, func(h AgentReport) bool { return h.Answer.Receipt.State == review.AgentFailed }
-	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Inline = snap.Conversation, snap.Gone, snap.People, nil
+	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Snapshot.Changed, in.Inline = snap.Conversation, snap.Gone, snap.People, snap.Changed, nil
 	if in.Request.Disputes != nil && (slices.ContainsFunc(in.Disputes, silent) || !equal(before.judgeQuestions(), in.judgeQuestions())) { // somebody said something since, or we did
 		in.Disputes = nil
 	}
@@ -241,8 +241,16 @@ func (s Stored) stands(req Request, snap Snapshot) bool {
 	if len(today.disputes()) > 0 && today.Disputes == nil { // a judge is to be asked
 		return false
 	}
-	now := Judge(today)
-	return len(now.reopened) == 0 && len(now.answers) == 0 && equal(conclusion(Judge(s.Inputs)), conclusion(now))
+	then, now := Judge(s.Inputs), Judge(today)
+	return len(now.reopened) == 0 && len(now.answers) == 0 && !asksAnew(then, now) && equal(conclusion(then), conclusion(now))
+}
+
+// asksAnew reports whether a finding is to be said in a thread of its own now, because another one that a person resolved does not settle it, and was
+// not then.
+func asksAnew(then, now Judgement) bool {
+	return slices.ContainsFunc(now.proposed, func(p proposal) bool {
+		return p.shown.Reason != "" && !slices.ContainsFunc(then.proposed, func(o proposal) bool { return o.identity == p.identity })
+	})
 }
 
 // conclusion is what a judgement comes to, without how.

@@ -55,7 +55,7 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 		return nil, 0
 	}
 	open, files := j.open(), j.hunks()
-	left := mostInline
+	left, unsettled := mostInline, j.unsettled()
 	if most, s := j.in.Request.InlineMost, j.in.Snapshot.Conversation; most > 0 && s != nil {
 		left = min(left, max(0, most-s.Metadata.Posted))
 	}
@@ -72,6 +72,7 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 			continue
 		}
 		p.group, p.shown, p.identity = g, j.joined(c, group), j.identify(group)
+		p.shown.Reason = c.inline(unsettled[g])
 		out = append(out, p)
 	}
 	return out, over

@@ -30,6 +30,8 @@ type Snapshot struct {
 	// their file any more.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
+	// Changed is what changed gives.
+	Changed map[string][][2]int `json:"changed,omitempty"`
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
@@ -142,6 +144,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	if snap.Gone, err = l.gone(ctx, snap); err != nil {
 		return snap, err
 	}
+	if snap.Changed, err = l.changed(ctx, snap); err != nil {
+		return snap, err
+	}
 	if snap.Alike, err = l.alike(ctx, snap); err != nil {
 		return snap, err
 	}
@@ -177,12 +182,7 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 		if !t.Live() || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
 			continue
 		}
-		name := t.File
-		for _, f := range snap.Brief.Files {
-			if f.OldPath == t.File {
-				name = f.Path
-			}
-		}
+		name := snap.named(t.File)
 		if c.Excluded(name) { // nothing reads it
 			continue
 		}

@@ -142,8 +142,12 @@ func (h *history) names(ctx context.Context, commit, folder string) ([]string, e
 	return names, nil
 }
 
-// Diff compares two commits. Its files have the names that findings have; the text is as it is.
+// Diff compares two commits. Its files have the names that findings have; the text is as it is. A base that is not here, as after a force-push, is
+// fetched by its id.
 func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, error) {
+	if err := h.fetchMissing(ctx, base); err != nil {
+		return nil, err
+	}
 	d, err := h.repo.Diff(ctx, base, head, git.DiffOptions{})
 	if err != nil {
 		return nil, err
@@ -153,6 +157,20 @@ func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, erro
 		f.Path, f.OldPath = sanitize.MaskPath(f.Path), sanitize.MaskPath(f.OldPath)
 	}
 	return d, nil
+}
+
+// fetchMissing fetches a commit of a pull request by its id, unless it is here.
+func (h *history) fetchMissing(ctx context.Context, commit string) error {
+	if h.fetch.URL == "" || !git.IsOID(commit) {
+		return nil
+	}
+	if _, err := h.repo.Resolve(ctx, commit); !errors.Is(err, git.ErrUnknownRevision) {
+		return err
+	}
+	opts := h.fetch
+	opts.Refs = []string{commit}
+	_, err := h.repo.Fetch(ctx, opts)
+	return err
 }
 
 // withhold keeps the content of some paths from whoever reads the repository from now on, this program included.

@@ -161,6 +161,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "push": // push DIR: the head branch gets another commit
 		need(ts, neg, len(rest) == 1, "pr N push DIR")
 		ts.Check(w.forge.Commit(w.start(ts, ""), "topic", p.HeadSHA(), "More", os.DirFS(ts.MkAbs(rest[0]))))
+	case "rebase": // rebase DIR: the head branch is one commit on the base, and what it was is on no branch
+		need(ts, neg, len(rest) == 1, "pr N rebase DIR")
+		ts.Check(w.forge.Commit(w.start(ts, ""), "topic", p.BaseSHA(), "Rebased", os.DirFS(ts.MkAbs(rest[0]))))
 	case "base": // base DIR: the base branch gets another commit, which nobody merged
 		need(ts, neg, len(rest) == 1, "pr N base DIR")
 		ts.Check(w.forge.Commit(w.start(ts, ""), "main", p.BaseSHA(), "Pushed", os.DirFS(ts.MkAbs(rest[0]))))

@@ -1,0 +1,168 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// showing is a thread with these wordings that a person resolved who may.
+func showing(said ...review.Finding) conversation.Thread {
+	t := threadOf(said[0], 1)
+	t.Closed, t.ClosedBy, t.By, t.Evidence = true, "boss", said[0].Source.Name, said[0].Evidence
+	for _, f := range said {
+		t.RaisedBy = append(t.RaisedBy, f.Source.Name)
+	}
+	for _, f := range said[1:] {
+		t.Also = append(t.Also, conversation.Wording{By: f.Source.Name, Finding: f.Title, Assessment: f.Description, Category: f.Category, Priority: f.Priority, Evidence: f.Evidence})
+	}
+	return t
+}
+
+// Whoever resolves the thread of a grave finding settles what the thread shows: what that reviewer said, as grave, of code that is still as it
+// was (threats.md T374, T375). All else is open, and is said in a thread of its own.
+func TestWhatResolvingAThreadSettles(t *testing.T) {
+	first := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	again := saidBy("one", first, "Division by zero in Mean for an empty list")
+	other := saidBy("two", first, "Mean of an empty list divides by zero, and the service dies")
+	as := func(f review.Finding, change func(*review.Finding)) review.Finding {
+		change(&f)
+		return f
+	}
+	end, later := 12, 18
+	minor := as(first, func(f *review.Finding) { f.Priority = review.P2 })
+	security := func(f *review.Finding) { f.Category = "security" }
+	bridge := saidBy("three", first, "Mean of an empty list divides by zero; Cache grows without bound for a shelf")
+	bridge.Description = bridge.Title
+	far := as(first, func(f *review.Finding) {
+		f.Line, f.Title, f.Description = &later, "Cache grows without bound for a shelf", ""
+	})
+	unnamed := showing(first)
+	unnamed.By, unnamed.RaisedBy = "", []string{"one", "two"}
+	nobody := showing(first)
+	nobody.By, nobody.RaisedBy = "", nil
+	for _, c := range []struct {
+		what    string
+		thread  conversation.Thread
+		found   []review.Finding
+		changed [][2]int
+		why     string // it is open; empty when it is settled
+	}{
+		{"the same words", showing(first), []review.Finding{first}, nil, ""},
+		{"other words", showing(first), []review.Finding{again}, nil, ""},
+		{"code elsewhere changed", showing(first), []review.Finding{again}, [][2]int{{1, 8}, {10, 20}}, ""},
+		{"its line changed", showing(first), []review.Finding{again}, [][2]int{{9, 9}}, "its code has changed since"},
+		{"one of its lines changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.LineEnd = &end })}, [][2]int{{12, 13}}, "its code has changed since"},
+		{"its quote reaches what changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Evidence = "line 8\nline 9" })}, [][2]int{{8, 8}}, "its code has changed since"},
+		{"it has no line, and the file changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Line = nil })}, [][2]int{{1, 1}}, "its code has changed since"},
+		{"a P0 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P0 })}, nil, "it was said to be less grave, or not to be about security"},
+		{"security that was not", showing(first), []review.Finding{as(again, security)}, nil, "it was said to be less grave, or not to be about security"},
+		{"a P1 that was a P2", showing(minor), []review.Finding{again}, nil, "it was said to be less grave, or not to be about security"},
+		{"a P2 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P2 })}, [][2]int{{9, 9}}, ""},
+		{"a P2, in changed code", showing(minor), []review.Finding{minor}, [][2]int{{9, 9}}, ""},
+		{"another reviewer", showing(first), []review.Finding{other}, nil, "the thread does not have it from `two`"},
+		{"another one too", showing(first), []review.Finding{first, other}, nil, "the thread does not have it from `two`"},
+		{"both are in the thread", showing(first, other), []review.Finding{again, other}, nil, ""},
+		{"both are, and one is heard again", showing(first, other), []review.Finding{other}, nil, ""},
+		{"one says P1 what was a P2 of theirs", showing(first, as(other, func(f *review.Finding) { f.Priority = review.P2 })), []review.Finding{other}, nil, "it was said to be less grave, or not to be about security"},
+		{"an older thread, which tells no wordings apart", unnamed, []review.Finding{again, other}, nil, ""},
+		{"one that names nobody", nobody, []review.Finding{again}, nil, ""},
+		{"a minor one of somebody else goes along", showing(first), []review.Finding{again, as(other, func(f *review.Finding) { f.Priority = review.P2 })}, nil, ""},
+		{"a minor one takes no grave one along", showing(minor), []review.Finding{minor, other}, nil, "the thread does not have it from `two`"},
+		{"what somebody joins with it is not it", showing(first, bridge), []review.Finding{far, bridge}, nil, "the thread does not have it from `one`"},
+	} {
+		in := raised(c.found, c.thread)
+		in.Snapshot.Changed = map[string][][2]int{"1": c.changed}
+		j := Judge(in)
+		if open := j.Result.Outcome != review.Converged; open != (c.why != "") || open == (len(j.Result.Dismissed) > 0) {
+			t.Errorf("%s: %s, dismissed %v", c.what, j.Result.Outcome, j.Result.Dismissed)
+			continue
+		}
+		if len(j.reopened) > 0 {
+			t.Errorf("%s: reopened %v", c.what, j.reopened)
+		}
+		sameAgain(t, in, j)
+		if c.why == "" {
+			continue
+		}
+		if !strings.Contains(j.Report, "that `boss` resolved does not settle this: "+c.why+".") {
+			t.Errorf("%s: nobody is told that %q:\n%s", c.what, c.why, j.Report)
+		}
+		if c.found[0].Line == nil {
+			continue // there is no place for a thread
+		}
+		if len(j.proposed) != 1 || !strings.HasSuffix(j.proposed[0].shown.Reason, c.why) {
+			t.Errorf("%s: it is not said in a thread of its own: %+v", c.what, j.proposed)
+			continue
+		}
+		second := showing(append([]review.Finding{j.proposed[0].lead}, j.proposed[0].also...)...)
+		second.ID, second.Head = "2", "head"
+		in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, second)
+		if j := Judge(in); j.Result.Outcome != review.Converged {
+			t.Errorf("%s: somebody resolved that too, and it is %s", c.what, j.Result.Outcome)
+		}
+	}
+}
+
+// A thread that the author resolved is opened again, as ever, and one that is open is not said twice, whoever says it.
+func TestThreadsThatNobodySettled(t *testing.T) {
+	first := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	other := saidBy("two", first, "Mean of an empty list divides by zero, and the service dies")
+	open, byAuthor := showing(first), showing(first)
+	open.Closed, open.ClosedBy, byAuthor.ClosedBy = false, "", "ada"
+	for what, c := range map[string]struct {
+		thread   conversation.Thread
+		found    review.Finding
+		reopened int
+	}{
+		"open":                                {open, first, 0},
+		"open, found by somebody else":        {open, other, 0},
+		"by the author":                       {byAuthor, first, 1},
+		"by the author, found by who did not": {byAuthor, other, 1},
+	} {
+		j := Judge(raised([]review.Finding{c.found}, c.thread))
+		if j.Result.Outcome != review.ChangesRequested || len(j.proposed) > 0 || len(j.reopened) != c.reopened {
+			t.Errorf("%s: %s, proposed %+v, reopened %v", what, j.Result.Outcome, j.proposed, j.reopened)
+		}
+	}
+}
+
+// differing is a history in which some commits differ from the head.
+type differing struct {
+	shelf
+	since map[string]string
+}
+
+func (d differing) Diff(_ context.Context, base, _ string) (*diff.Diff, error) {
+	text, ok := d.since[base]
+	if !ok {
+		return nil, errors.New("no such commit")
+	}
+	return diff.Parse(text)
+}
+
+// What changed since threads were opened is asked of those alone that a person settled, and all of it where the commit is gone.
+func TestChangedSinceThreads(t *testing.T) {
+	first := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	text := "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,4 @@\n line 1\n+line 2\n line 3\n line 4\n"
+	var threads []conversation.Thread
+	for i, head := range []string{"before", "gone", "head", "before"} {
+		one := showing(first)
+		one.ID, one.Head = fmt.Sprint(i+1), head
+		threads = append(threads, one)
+	}
+	threads[3].ClosedBy = "ada"
+	in := raised(nil, threads...)
+	l := &Loop{History: differing{since: map[string]string{"before": text}}}
+	got, err := l.changed(t.Context(), in.Snapshot)
+	if err != nil || len(got) != 2 || !slices.Equal(got["1"], [][2]int{{2, 2}}) || len(got["2"]) != 1 || got["2"][0][1] < 1<<30 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
