@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
@@ -28,6 +30,8 @@ type Comment struct {
 	Heard  trigger.Comment
 	// UpdatedAt is when it was last changed, as the event has it.
 	UpdatedAt time.Time
+	// Read is the comment as GitHub has it now; nil where that is to be asked.
+	Read *review.Comment
 	// Bot is the login that is mentioned; without one it is the account of a bot that the credential belongs to.
 	Bot string
 	// Again is true when a person started the work anew: what is not answered yet is then answered, whoever took it before.
@@ -45,6 +49,9 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 	if _, why = trigger.Heard(c.Heard, c.Bot); why != "" && c.Bot != "" {
 		return nil, why, nil
 	}
+	if s.denials.hold(c.Target.Repo, c.Heard.Author.Login) {
+		return nil, mayNot(c.Target.Repo, c.Heard.Author.Login), nil
+	}
 	client, err := s.GitHubFor(ctx, c.Target.Repo)
 	if err != nil {
 		return nil, "", err
@@ -61,7 +68,7 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 	if err != nil {
 		return nil, "", err
 	}
-	m, lines, why, err := now(ctx, client, c, pr)
+	m, lines, why, err := s.now(ctx, client, c, pr)
 	if err != nil || why != "" {
 		return nil, why, err
 	}
@@ -94,12 +101,16 @@ func botOf(ctx context.Context, client *github.Client) (string, error) {
 	return viewer.Login, nil
 }
 
-// now reads a comment as it is now, and asks whether its author may ask.
-func now(ctx context.Context, client *github.Client, c Comment, pr review.PullRequest) (m review.Comment, lines []trigger.Ask, why string, err error) {
-	if pr.State != "OPEN" {
+// now gives a comment as it is now, and asks whether its author may ask.
+func (s *Service) now(ctx context.Context, client *github.Client, c Comment, pr review.PullRequest) (m review.Comment, lines []trigger.Ask, why string, err error) {
+	if pr.State != openState {
 		return m, nil, "the pull request is not open", nil
 	}
-	m, err = client.Comment(ctx, pr, c.ID)
+	if c.Read != nil {
+		m = *c.Read
+	} else {
+		m, err = client.Comment(ctx, pr, c.ID)
+	}
 	if errors.Is(err, github.ErrNotFound) {
 		return m, nil, "the comment is gone", nil
 	}
@@ -113,20 +124,61 @@ func now(ctx context.Context, client *github.Client, c Comment, pr review.PullRe
 	if why != "" {
 		return m, nil, why, nil
 	}
-	may, err := mayAsk(ctx, client, pr.Repo, m.Author.Login)
+	may, err := s.mayAsk(ctx, client, pr.Repo, m.Author.Login)
 	if err == nil && !may {
-		why = m.Author.Login + " may not write to " + pr.Repo.String()
+		why = mayNot(pr.Repo, m.Author.Login)
 	}
 	return m, lines, why, err
 }
 
+func mayNot(repo review.Repo, login string) string {
+	return login + " may not write to " + repo.String()
+}
+
 // mayAsk asks GitHub whether somebody is answered. Whom it does not know is not.
-func mayAsk(ctx context.Context, client *github.Client, repo review.Repo, login string) (bool, error) {
+func (s *Service) mayAsk(ctx context.Context, client *github.Client, repo review.Repo, login string) (bool, error) {
+	if s.denials.hold(repo, login) {
+		return false, nil
+	}
 	permission, err := client.Permission(ctx, repo, login)
 	if errors.Is(err, github.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && review.MayWrite(permission), err
+	may := err == nil && review.MayWrite(permission)
+	if err == nil && !may {
+		s.denials.add(repo, login)
+	}
+	return may, err
+}
+
+// denials remember for a minute who may not write to a repository: GitHub is asked once about somebody who comments without end (threats.md T390). Who may is
+// asked every time (decision 9).
+type denials struct {
+	mu   sync.Mutex
+	ends map[string]time.Time
+}
+
+const denialTime = time.Minute
+
+func (d *denials) add(repo review.Repo, login string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ends == nil {
+		d.ends = map[string]time.Time{}
+	}
+	maps.DeleteFunc(d.ends, func(_ string, end time.Time) bool { return !time.Now().Before(end) })
+	d.ends[denied(repo, login)] = time.Now().Add(denialTime)
+}
+
+func (d *denials) hold(repo review.Repo, login string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Now().Before(d.ends[denied(repo, login)])
+}
+
+// denied names somebody on a repository. GitHub's names know no case.
+func denied(repo review.Repo, login string) string {
+	return strings.ToLower(repo.String() + " " + login)
 }
 
 // commandIDs are the ids of the repository's commands at the base commit, if a line may name one.

@@ -3,6 +3,8 @@ package app
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,4 +61,28 @@ func TestAnsweredBy(t *testing.T) {
 			t.Errorf("%s: %s", row.name, d)
 		}
 	}
+}
+
+// Who may not is remembered for a minute, on one repository, and nobody for longer (threats.md T390).
+func TestADenialHoldsForAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, repo := &denials{}, review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}
+		if d.hold(repo, "mallory") {
+			t.Error("denied before anybody was asked")
+		}
+		d.add(repo, "mallory")
+		time.Sleep(denialTime - time.Second)
+		d.add(repo, "trudy")
+		if !d.hold(repo, "Mallory") || d.hold(repo, "mona") || d.hold(review.Repo{Host: "github.com", Owner: "acme", Name: "gizmos"}, "mallory") {
+			t.Error("not one person on one repository is denied")
+		}
+		time.Sleep(time.Second)
+		if d.hold(repo, "mallory") {
+			t.Error("denied for longer than a minute")
+		}
+		time.Sleep(denialTime)
+		if d.add(repo, "peggy"); len(d.ends) != 1 {
+			t.Errorf("%d are remembered", len(d.ends))
+		}
+	})
 }

@@ -96,7 +96,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	if !req.Target.Local() {
 		var forge orchestrator.Forge = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}
 		if req.Stops != nil || r.newer != "" {
-			s := &stoppable{Forge: forge, client: r.client, target: req.Target, said: r.newer}
+			s := &stoppable{Forge: forge, service: r.Service, client: r.client, target: req.Target, said: r.newer}
 			if req.Stops != nil {
 				s.stops = *req.Stops
 			}

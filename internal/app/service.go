@@ -55,6 +55,8 @@ type Service struct {
 	log    hclog.Logger
 	store  *store.Store
 	folder *files
+	// denials are of those whose comments ask for something.
+	denials denials
 	// openEngine waits for the engine of runs, which is opened when the first run asks for it; asked tells whether one has.
 	openEngine func() (*engine.Engine, error)
 	asked      atomic.Bool

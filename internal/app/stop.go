@@ -18,9 +18,10 @@ import (
 // fix and push (decision 49); and now and then while agents and commands work, which end then.
 type stoppable struct {
 	orchestrator.Forge
-	client *github.Client
-	stops  orchestrator.Stops
-	target review.Target
+	service *Service
+	client  *github.Client
+	stops   orchestrator.Stops
+	target  review.Target
 
 	// asking is held by whoever looks at comments, and seen is the number of the newest one that was looked at.
 	asking sync.Mutex
@@ -135,7 +136,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
 		}, f.stops.Bot)
 		if slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
-			may, err := mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
+			may, err := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if err != nil {
 				return "", err
 			}

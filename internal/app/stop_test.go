@@ -32,7 +32,7 @@ func TestAStopEndsWhatIsAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
-	s := &stoppable{Forge: c, client: c, target: target, stops: orchestrator.Stops{}}
+	s := &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
 	ctx, leave := s.Watch(t.Context())
 	defer leave()
 	var asking sync.WaitGroup

@@ -387,6 +387,37 @@ func TestRepliesOfStrangersWait(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// Somebody who may not write and comments without end costs one request a comment (threats.md T390).
+func TestServeAsksOnceAboutAStranger(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	s := h.serve("")
+	h.reconciled()
+	p := h.open(7, nil)
+	p.Comment("stranger", "!prloop help")
+	h.settled(2)
+	asked := len(h.forge.Log())
+	for n := range 10 {
+		p.Comment("stranger", fmt.Sprintf("!prloop help\n\n%d", n))
+	}
+	h.settled(12)
+	var ops []string
+	for _, x := range h.forge.Log()[asked:] {
+		ops = append(ops, x.Op)
+	}
+	if len(ops) > 15 {
+		t.Errorf("10 comments cost %d requests: %q", len(ops), ops)
+	}
+	p.Comment("mona", "!prloop status")
+	if w := h.settled(13); len(w) != 13 {
+		t.Errorf("%d subjects", len(w))
+	}
+	if last := p.Comments()[len(p.Comments())-1]; last.Author != "octocat" {
+		t.Errorf("mona was not answered: %+v", last)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // serverPoints are the points of a process that serves.
 var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled", "reconcile: before it is noted"}
 

@@ -311,7 +311,7 @@ func (l look) comment(ctx context.Context) (out store.Settled, err error) {
 	}
 	// One that was edited since it was written is not heard: whoever read it may have read something else.
 	asks, why, err := l.service.Hear(ctx, app.Comment{
-		Target: l.target, ID: l.Comment, UpdatedAt: m.CreatedAt, Bot: l.Bot,
+		Target: l.target, ID: l.Comment, UpdatedAt: m.CreatedAt, Read: &m, Bot: l.Bot,
 		Heard: trigger.Comment{Action: "created", PullRequest: true, Author: m.Author, Body: m.Body},
 	}, o)
 	if err != nil || why != "" {
