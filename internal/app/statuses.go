@@ -150,8 +150,8 @@ func (s *Service) statusesOn(ctx context.Context, repo review.Repo, key review.R
 	return out, nil
 }
 
-// sameBase reports whether a run about a pull request was for the base branch that it has now; known is false when nobody can tell, and same then, too: what
-// nobody can tell is not taken for reviewed.
+// sameBase reports whether a run about a pull request was for the base branch that it has now. Where nobody can tell both are false: what nobody can tell is not
+// taken for reviewed.
 func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run string) (same, known bool, err error) {
 	st, err := s.requested(ctx, run)
 	if ctx.Err() != nil {
