@@ -59,7 +59,7 @@ func keyTexts() map[string]string {
 func TestKeysGoWhole(t *testing.T) {
 	for name, s := range keyTexts() {
 		for gate, pass := range map[string]func(string) string{"Mask": Mask, "Redact": Redact,
-			"MaskDiff": func(s string) string { return MaskDiff("@@ -1,9 +1,9 @@\n+" + strings.ReplaceAll(s, "\n", "\n+")) },
+			"MaskDiff": func(s string) string { return maskedDiff("@@ -1,9 +1,9 @@\n+" + strings.ReplaceAll(s, "\n", "\n+")) },
 			"Field":    func(s string) string { return Field(Redact(s), testPolicy) }} {
 			got := pass(s)
 			if squeezed := strings.NewReplacer("\u200b", "", "\u00ad", "").Replace(got); containsAny(squeezed, []string{"gOEePzNm0t", "IzW7yWR7Q", "rmBL7jTKEn5u", "PRIVATE"}) {
@@ -95,7 +95,7 @@ func TestHunksInTheMiddleOfAKey(t *testing.T) {
 	changed := "-" + strings.Replace(full[0], "MIIE", "NJJF", 1) + "\n+" + full[0] + "\n"
 	hunk := "@@ -10,4 +10,4 @@ " + full[0] + "\n " + full[1] + "\n" + changed
 	for name, s := range map[string]string{"plain": hunk, "behind another": "@@ -1,1 +1,2 @@\n a\n+b\n" + hunk, "in comments": around("@@ -7,2 +7,3 @@\n # %s\n+# %s\n # %s", full...)} {
-		for gate, got := range map[string]string{"Mask": Mask(s), "MaskDiff": MaskDiff(s)} {
+		for gate, got := range map[string]string{"Mask": Mask(s), "MaskDiff": maskedDiff(s)} {
 			if containsAny(got, []string{"gOEePzNm0t", "IzW7yWR7Q"}) || strings.Count(got, "\n") != strings.Count(s, "\n") {
 				t.Errorf("%s of a hunk %s leaves\n%s", gate, name, got)
 			}
@@ -111,7 +111,7 @@ func TestHunksInTheMiddleOfAKey(t *testing.T) {
 		"sums":                    "@@ -10,1 +10,3 @@\n " + strings.Repeat("0a1b2c3d", 8) + "  a\n+" + strings.Repeat("4a1b2c3d", 8) + "  b\n",
 		"sums without their file": "@@ -10,1 +10,3 @@\n " + strings.Repeat("0a1b2c3d", 8) + "\n+" + strings.Repeat("4a1b2c3d", 8) + "\n",
 	} {
-		if got := MaskDiff(s); got != s {
+		if got := maskedDiff(s); got != s {
 			t.Errorf("%s is masked: %q", name, got)
 		}
 	}

@@ -55,7 +55,7 @@ func (k KeyLines) add(line string, spans []Span) {
 	k.add(line[:hunkTitle], shown)
 }
 
-// MaskDiff is MaskDiff for a diff of such texts.
+// MaskDiff is Mask for a unified diff of such texts, whose lines keep their first byte.
 func (k KeyLines) MaskDiff(s string) string {
 	return maskDiff(s, func(s string) string { return Mask(replaceSpans(s, k.spans(s))) })
 }

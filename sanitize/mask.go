@@ -18,11 +18,8 @@ type Span struct {
 // twice changes nothing.
 func Mask(s string) string { return replaceSpans(s, Secrets(s)) }
 
-// MaskDiff is Mask for unified diffs: the first byte of each line, which says what became of the line, is no part of a value,
+// maskDiff masks a unified diff by a mask that keeps the lines: the first byte of each line, which says what became of the line, is no part of a value,
 // and a value may go on behind it.
-func MaskDiff(s string) string { return maskDiff(s, Mask) }
-
-// maskDiff is MaskDiff by any mask that keeps the lines.
 func maskDiff(s string, mask func(string) string) string {
 	lines := strings.Split(s, "\n")
 	marks := make([]string, len(lines))

@@ -2,7 +2,7 @@ package sanitize
 
 import "strings"
 
-// MaskChange masks the texts and the diffs of a change where they stand; diffs are texts for MaskDiff. What the rules find in one of
+// MaskChange masks the texts and the diffs of a change where they stand; diffs are texts for KeyLines.MaskDiff. What the rules find in one of
 // them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title could otherwise make code
 // unreadable. A reviewer has to read the diffs, so a word there that only stands behind a name like password stays, as long as
 // nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts, 1.27.0-b4d is
