@@ -16,8 +16,16 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// named is what a file is called at the head that had another name at the base.
-func (s Snapshot) named(file string) string {
+// named is what the file of a thread is called at the head. Where nobody knows how the thread's own commit differs from the head, the names at
+// the base tell.
+func (s Snapshot) named(t conversation.Thread) string {
+	file := t.File
+	if name, known := s.Names[t.ID]; known {
+		return name
+	}
+	if t.Head == s.Range.Head {
+		return file
+	}
 	for _, f := range s.Brief.Files {
 		if f.OldPath != "" && f.OldPath == file {
 			return f.Path
@@ -39,7 +47,7 @@ func (s Snapshot) wordings() (out []wording) {
 	}
 	for i, t := range s.Conversation.Threads {
 		for _, f := range t.Shown() {
-			f.File = s.named(f.File)
+			f.File = s.named(t)
 			out = append(out, wording{f, i})
 		}
 	}
@@ -163,32 +171,40 @@ func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
 	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
 }
 
-// changed are the lines at the head that changed in their files since threads were opened that a person settled, by the id of the thread. Where
-// nobody knows what stood there, as after a force-push whose commits are gone, all may have.
-func (l *Loop) changed(ctx context.Context, snap Snapshot) (map[string][][2]int, error) {
-	out, since := map[string][][2]int{}, map[string]*diff.Diff{}
+// follow says what the files of threads of earlier commits are called at the head, by the id of the thread, and which lines at the head changed in
+// them since, for the threads that a person settled. Where nobody knows what stood there, as after a force-push whose commits are gone, all
+// lines may have.
+func (l *Loop) follow(ctx context.Context, snap Snapshot) (names map[string]string, changed map[string][][2]int, err error) {
 	if snap.Conversation == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
+	names, changed = map[string]string{}, map[string][][2]int{}
+	since := map[string]*diff.Diff{}
 	for i, t := range snap.Conversation.Threads {
-		if t.Head == snap.Range.Head || !snap.decided(i) {
+		decided := snap.decided(i)
+		if t.Head == snap.Range.Head || !t.Live() && !decided && t.Ruling == "" {
 			continue
 		}
 		d, known := since[t.Head]
 		if !known {
-			var err error
 			if d, err = l.History.Diff(ctx, t.Head, snap.Range.Head); ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return nil, nil, context.Cause(ctx)
 			} else if err != nil {
 				d = nil
 			}
 			since[t.Head] = d
 		}
-		if lines := changedIn(d, snap.named(t.File)); len(lines) > 0 {
-			out[t.ID] = lines
+		name := snap.named(t)
+		if d != nil {
+			path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
+			name = spelling.Name(path)
+			names[t.ID] = name
+		}
+		if lines := changedIn(d, name); decided && len(lines) > 0 {
+			changed[t.ID] = lines
 		}
 	}
-	return out, nil
+	return names, changed, nil
 }
 
 // changedIn are the ranges of lines of a file that a diff changed; all where that is not known.

@@ -161,8 +161,31 @@ func TestChangedSinceThreads(t *testing.T) {
 	threads[3].ClosedBy = "ada"
 	in := raised(nil, threads...)
 	l := &Loop{History: differing{since: map[string]string{"before": text}}}
-	got, err := l.changed(t.Context(), in.Snapshot)
+	names, got, err := l.follow(t.Context(), in.Snapshot)
 	if err != nil || len(got) != 2 || !slices.Equal(got["1"], [][2]int{{2, 2}}) || len(got["2"]) != 1 || got["2"][0][1] < 1<<30 {
 		t.Errorf("%v, %v", got, err)
+	}
+	if len(names) != 2 || names["1"] != "a.go" || names["4"] != "a.go" {
+		t.Errorf("names: %v", names)
+	}
+}
+
+// A thread's file is called at the head what it became since the thread's own commit; the base tells only where that commit is gone (threats.md T393).
+func TestThreadsFollowTheirFiles(t *testing.T) {
+	one := showing(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero"))
+	renamed := "diff --git a/a.go b/b.go\nsimilarity index 100%\nrename from a.go\nrename to b.go\n"
+	deleted := "diff --git a/a.go b/a.go\ndeleted file mode 100644\nindex 1..0\n--- a/a.go\n+++ /dev/null\n@@ -1 +0,0 @@\n-line 1\n"
+	l := &Loop{History: differing{since: map[string]string{"renamed": renamed, "deleted": deleted}}}
+	for head, want := range map[string]string{"renamed": "b.go", "deleted": "a.go", "head": "a.go", "gone": "of-base.go"} {
+		one.Head = head
+		in := raised(nil, one)
+		in.Snapshot.Brief.Files = []review.BriefFile{{Path: "of-base.go", OldPath: "a.go"}}
+		var err error
+		if in.Snapshot.Names, _, err = l.follow(t.Context(), in.Snapshot); err != nil {
+			t.Fatal(err)
+		}
+		if got := in.Snapshot.named(one); got != want {
+			t.Errorf("%s: %q, want %q", head, got, want)
+		}
 	}
 }

@@ -30,7 +30,8 @@ type Snapshot struct {
 	// their file any more.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
-	// Changed is what changed gives.
+	// Names and Changed are what follow gives.
+	Names   map[string]string   `json:"names,omitempty"`
 	Changed map[string][][2]int `json:"changed,omitempty"`
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
@@ -141,10 +142,10 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
-	if snap.Gone, err = l.gone(ctx, snap); err != nil {
+	if snap.Names, snap.Changed, err = l.follow(ctx, snap); err != nil {
 		return snap, err
 	}
-	if snap.Changed, err = l.changed(ctx, snap); err != nil {
+	if snap.Gone, err = l.gone(ctx, snap); err != nil {
 		return snap, err
 	}
 	if snap.Alike, err = l.alike(ctx, snap); err != nil {
@@ -182,7 +183,7 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 		if !t.Live() || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
 			continue
 		}
-		name := snap.named(t.File)
+		name := snap.named(t)
 		if c.Excluded(name) { // nothing reads it
 			continue
 		}
