@@ -321,7 +321,7 @@ func (g gathered) agreed() gathered {
 	}
 	people, now := g.in.Snapshot.persons(), g.in.rulings()
 	groups := identity.Join(g.findings)
-	of := g.threadsOf(g.settles(g.heavy(groups)))
+	of := g.settledBy(g.heavy(groups))
 	if len(of) == 0 {
 		return g
 	}
@@ -362,13 +362,13 @@ func (g gathered) agreed() gathered {
 	return out
 }
 
-// settledIn is the thread that settles a distinct finding; -1 when none does. of are the threads that settle its wordings: each grave one has
-// to be settled, for who resolved one of them may not have seen the others.
+// settledIn is the thread that settles a distinct finding; -1 when none does. of is what settledBy gives: each grave
+// wording has to be settled, for who resolved one of them may not have seen the others, and none may be open in another thread.
 func (g gathered) settledIn(group []int, of map[int]int) int {
 	thread := -1
 	for _, i := range group {
 		t, ok := of[i]
-		if !ok && grave(g.findings[i]) {
+		if !ok && grave(g.findings[i]) || ok && t < 0 {
 			return -1
 		}
 		if ok && thread < 0 {

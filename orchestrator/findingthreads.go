@@ -103,18 +103,44 @@ func (s Snapshot) decided(thread int) bool {
 	return ok
 }
 
-// settles says of which wordings of threads a finding can be one so that it does not count any more: what we conceded there, or people settled.
-// heavy are the findings of which a wording is grave; of these each grave wording is asked for by itself.
-func (g gathered) settles(heavy map[int]bool) func(wording, int) bool {
+// silences says of which threads a finding can be one so that it may not count any more: what we conceded there, or people settled. heavy are
+// the findings of which a wording is grave.
+func (g gathered) silences(heavy map[int]bool) func(thread, finding int) bool {
 	people, now := g.in.Snapshot.persons(), g.in.rulings()
-	return func(w wording, i int) bool {
-		f, t := g.findings[i], g.in.Snapshot.Conversation.Threads[w.thread]
+	return func(thread, i int) bool {
 		if heavy[i] {
-			return grave(f) && g.in.Snapshot.decided(w.thread) && g.in.Snapshot.beyond(w, f) == ""
+			return g.in.Snapshot.decided(thread)
 		}
+		t := g.in.Snapshot.Conversation.Threads[thread]
 		_, _, ok := people.Settled(t, grave(t.Asserted()))
-		return ok || now[w.thread].Status == conversation.Resolved
+		return ok || now[thread].Status == conversation.Resolved
 	}
+}
+
+// settledBy gives findings, by index, the threads that settle them, and -1 where a thread that nobody settled is the nearest to what they say: what
+// is open there, no other thread settles. Of a grave distinct finding each grave wording is asked for by itself; the others are held open by what
+// a thread shows as grave alone.
+func (g gathered) settledBy(heavy map[int]bool) map[int]int {
+	silent := g.silences(heavy)
+	settles := func(w wording, i int) bool {
+		f := g.findings[i]
+		return silent(w.thread, i) && (!heavy[i] || grave(f) && g.in.Snapshot.beyond(w, f) == "")
+	}
+	holds := func(w wording, i int) bool {
+		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding))
+	}
+	placed := func(w wording, i int) bool { return w.Line != nil && g.findings[i].Line != nil }
+	of := g.threadsOf(func(w wording, i int) bool { return holds(w, i) || placed(w, i) && settles(w, i) })
+	for i, t := range of {
+		if !silent(t, i) {
+			of[i] = -1
+		}
+	}
+	// Without lines nobody knows which of two threads is the nearer: those that are open went first.
+	for i, t := range g.threadsOf(func(w wording, i int) bool { _, has := of[i]; return !has && !placed(w, i) && settles(w, i) }) {
+		of[i] = t
+	}
+	return of
 }
 
 // beyond says why a grave finding is beyond what somebody settled who resolved the thread of a similar wording; empty when it is not. Settled is
@@ -135,10 +161,10 @@ func (s Snapshot) beyond(w wording, f review.Finding) string {
 func (m matched) unsettled() map[int]string {
 	out, heavy := map[int]string{}, m.heavy(m.groups)
 	similar := m.threadsOf(func(w wording, i int) bool { return heavy[i] && m.in.Snapshot.decided(w.thread) })
-	settled := m.threadsOf(m.settles(heavy))
+	settled := m.settledBy(heavy)
 	for g, group := range m.groups {
 		at := slices.IndexFunc(group, func(i int) bool { _, ok := similar[i]; return ok })
-		open := slices.IndexFunc(group, func(i int) bool { _, ok := settled[i]; return !ok && grave(m.findings[i]) })
+		open := slices.IndexFunc(group, func(i int) bool { t, ok := settled[i]; return (!ok || t < 0) && grave(m.findings[i]) })
 		if at >= 0 && open >= 0 {
 			thread := similar[group[at]]
 			t := m.in.Snapshot.Conversation.Threads[thread]

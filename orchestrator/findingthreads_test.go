@@ -111,6 +111,42 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 	}
 }
 
+// What is nearest to an open thread, no other thread settles that quotes the same code, also where it is not known where that stands (threats.md T392).
+func TestAnOpenThreadKeepsItsFinding(t *testing.T) {
+	at := func(line int, title string) review.Finding {
+		f := saidBy("one", foundAt(review.P1, line, ""), title)
+		f.Evidence = "return Count(shelves) / len(shelves)"
+		return f
+	}
+	helper, public := at(14, "MeanOfTests divides by zero without a shelf"), at(49, "Mean divides by zero for a shop that has no shelves")
+	reworded := at(49, helper.Title)
+	other := saidBy("two", public, public.Title)
+	resolved, open := showing(helper), showing(public)
+	open.ID, open.Closed, open.ClosedBy = "2", false, ""
+	outdated, ofOther, byAuthor := resolved, showing(other), open
+	outdated.Line, ofOther.ID, ofOther.Closed, ofOther.ClosedBy = 0, "2", false, ""
+	byAuthor.Closed, byAuthor.ClosedBy = true, "ada"
+	for what, c := range map[string]struct {
+		resolved, open conversation.Thread
+		found          review.Finding
+		settled        bool
+	}{
+		"what was resolved":                {resolved, open, helper, true},
+		"what is open":                     {resolved, open, public, false},
+		"what is open, in the other words": {resolved, open, reworded, false},
+		"what was resolved is outdated":    {outdated, open, reworded, false},
+		"somebody else's is open":          {resolved, ofOther, public, false},
+		"the author resolved the other":    {resolved, byAuthor, public, false},
+	} {
+		in := raised([]review.Finding{c.found}, c.resolved, c.open)
+		j := Judge(in)
+		if settled := j.Result.Outcome == review.Converged; settled != c.settled || settled != (len(j.Result.Dismissed) == 1) || len(j.proposed) > 0 {
+			t.Errorf("%s: %s, dismissed %v, proposed %+v", what, j.Result.Outcome, j.Result.Dismissed, j.proposed)
+		}
+		sameAgain(t, in, j)
+	}
+}
+
 // A thread that the author resolved is opened again, as ever, and one that is open is not said twice, whoever says it.
 func TestThreadsThatNobodySettled(t *testing.T) {
 	first := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
