@@ -135,7 +135,7 @@ func mayNot(repo review.Repo, login string) string {
 	return login + " may not write to " + repo.String()
 }
 
-// mayAsk asks GitHub whether somebody is answered. Whom it does not know is not.
+// mayAsk asks GitHub whether somebody is answered. Whom it does not know is not, and nobody is where it does not tell us who may write.
 func (s *Service) mayAsk(ctx context.Context, client *github.Client, repo review.Repo, login string) (bool, error) {
 	if s.denials.hold(repo, login) {
 		return false, nil
@@ -143,6 +143,10 @@ func (s *Service) mayAsk(ctx context.Context, client *github.Client, repo review
 	permission, err := client.Permission(ctx, repo, login)
 	if errors.Is(err, github.ErrNotFound) {
 		return false, nil
+	}
+	if errors.Is(err, github.ErrForbidden) {
+		s.log.Warn("a comment counts for nothing: GitHub does not tell this credential who may write to the repository", "repository", repo.String(), "login", login, "err", err)
+		permission, err = "", nil
 	}
 	may := err == nil && review.MayWrite(permission)
 	if err == nil && !may {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -136,17 +137,17 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
 		}, f.stops.Bot)
 		if slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
-			may, err := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
-			if err != nil {
-				return "", err
-			}
+			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
 				return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
 			}
+			err = errors.Join(err, mayErr)
 		}
-		f.seen = c.DatabaseID
+		if err == nil { // what could not be judged is read again, and stands in front of nobody
+			f.seen = c.DatabaseID
+		}
 	}
-	return "", nil
+	return "", err
 }
 
 // stops is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -63,5 +64,36 @@ func TestAStopEndsWhatIsAtWork(t *testing.T) {
 	}
 	if again, _ := s.Watch(t.Context()); again.Err() == nil {
 		t.Error("what begins after the stop works on")
+	}
+}
+
+// A stop that nobody can judge, as GitHub does not answer, does not stand in front of a later one (threats.md T395).
+func TestAStopBehindOneThatNobodyCanJudge(t *testing.T) {
+	t.Parallel()
+	f := forgetest.Start(t)
+	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Turn", Author: "contributor",
+		Base: fstest.MapFS{"a.go": {Data: []byte("package a\n")}}, Head: fstest.MapFS{"a.go": {Data: []byte("package b\n")}}})
+	repo, err := f.AddRepo("acme", "widgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.SetPermission("octocat", forge.Write)
+	repo.SetPermission("mona", forge.Write)
+	c, err := github.New(t.Context(), github.Options{Env: f.Env("github.com"), GH: forgetest.GH(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
+	f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.Unauthorized, Times: 1})
+	s := &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
+	p.Comment("mallory", "!prloop stop")
+	pr := review.PullRequest{Repo: target.Repo, Number: target.PR}
+	if said, err := s.find(t.Context(), pr, false); err == nil || said != "" || s.seen != 0 {
+		t.Errorf("%q, %v: it counts as read", said, err)
+	}
+	f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.Unauthorized, Times: 1})
+	p.Comment("mona", "!prloop stop")
+	if said, err := s.find(t.Context(), pr, false); err != nil || !strings.HasPrefix(said, "mona asked") {
+		t.Errorf("%q, %v", said, err)
 	}
 }
