@@ -121,6 +121,25 @@ func retarget(t *testing.T, p *forge.PullRequest, base string) {
 	}
 }
 
+// A draft is looked at too when it gets another base branch, and so is one that is opened again (threats.md T280).
+func TestADraftApprovedForAnotherBranch(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--settle", "1s")
+	h.status(p.HeadSHA(), "success")
+	h.settled(2)
+	h.run("pause")
+	p.SetDraft(true)
+	retarget(t, p, "main")
+	h.status(p.HeadSHA(), "error")
+	h.run("resume-queue")
+	p.SetDraft(false)
+	if said := h.status(p.HeadSHA(), "failure"); said == "" {
+		t.Error("the review for main says nothing")
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // Nor is what nobody reviews without being asked, such as a fork's, also where the status is the word on another pull request with the commit (threats.md T280).
 func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()

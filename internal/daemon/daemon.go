@@ -402,7 +402,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	if first && len(wants) > 0 {
 		d.wake()
 	}
-	if first && told.Action == "edited" && len(wants) > 0 {
+	if first && slices.Contains(rebased, told.Action) && len(wants) > 0 {
 		d.doubt(review.PullRequest{Repo: told.Repo, Number: wants[0].PR})
 	}
 	if first && told.Repositories {
@@ -413,6 +413,9 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	}
 	return nil
 }
+
+// rebased are what is done to pull requests that may have another base branch since they were reviewed: no event tells of the choice where one is closed.
+var rebased = []string{"edited", "reopened", "ready for review"}
 
 // want is a look as it is recorded.
 func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {

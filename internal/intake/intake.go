@@ -178,13 +178,14 @@ func (p payload) number() int {
 	return p.PullRequest.Number
 }
 
-// pull reads an event of a pull request: as a job of GitHub Actions would, and besides what ends a run or lets it begin.
+// pull reads an event of a pull request: as a job of GitHub Actions would, and besides what ends a run or lets it begin. A draft that gets another base branch
+// is looked at too: what was said of it for the old one is taken back (threats.md T280).
 func (p payload) pull(t Told, e Event) (Told, error) {
 	switch t.Action {
 	case "closed", "converted to draft", "unlabeled":
 		return t.at(Look{PR: p.number(), Priority: Again})
 	}
-	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName, Drafts: e.Drafts})
+	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName, Drafts: e.Drafts || t.Action == "edited"})
 	if err != nil {
 		return Told{}, err
 	}

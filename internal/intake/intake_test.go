@@ -94,6 +94,7 @@ func TestRead(t *testing.T) {
 		{"opened by us", "pull_request", ready, own, intake.Look{PR: 7, Priority: intake.First, Settles: true}, "", ""},
 		{"a draft", "pull_request", with(ready, `"draft":false`, `"draft":true`), review.Person{}, intake.Look{}, "draft", ""},
 		{"another base", "pull_request", edited, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"another base of a draft", "pull_request", with(edited, `"head"`, `"draft":true,"head"`), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
 		{"another title", "pull_request", with(edited, `"base"`, `"title"`), review.Person{}, intake.Look{}, "words", ""},
 		{"asked", "issue_comment", said, review.Person{}, intake.Look{PR: 7, Comment: 5, Priority: intake.Command}, "", ""},
 		{"not asked", "issue_comment", with(said, "!prloop help", "thanks"), review.Person{}, intake.Look{}, "asks for nothing", ""},
