@@ -108,7 +108,7 @@ func (g gatesRuns) again(ctx context.Context, repo review.Repo, commit string, s
 	said, err := g.service.statusesOn(ctx, repo, g.repo, commit)
 	for _, e := range slices.Backward(said) {
 		switch {
-		case e.State == store.StateIntent, e.State == store.StateAbsent:
+		case !reached(e):
 		case e.Payload != s.Payload():
 			return false, err
 		case e.State == store.StateAcked:
@@ -122,8 +122,20 @@ func (g gatesRuns) again(ctx context.Context, repo review.Repo, commit string, s
 func (g gatesRuns) Later(ctx context.Context, target review.Target, run, head string) (bool, error) {
 	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
 	i := slices.IndexFunc(said, func(e store.Entry) bool { return e.Run == run })
-	return i >= 0 && said[len(said)-1].Run != run, err
+	if err != nil || i < 0 {
+		return false, err
+	}
+	last := said[i]
+	for _, e := range said[i:] {
+		if e.Run == run || reached(e) {
+			last = e
+		}
+	}
+	return last.Run != run, nil
 }
+
+// reached reports whether GitHub may have got a status.
+func reached(e store.Entry) bool { return e.State == store.StateSent || e.State == store.StateAcked }
 
 // openState is GitHub's word for a pull request that can be merged.
 const openState = "OPEN"
@@ -167,11 +179,29 @@ func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run stri
 		return false, err
 	}
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
-	if err != nil || len(said) == 0 {
-		return err == nil, err
+	for _, e := range slices.Backward(said) {
+		if e.Run == run || reached(e) {
+			return e.Target.PR == pr.Number && e.Run != effects.NoRun, err
+		}
 	}
-	last := said[len(said)-1]
-	return last.Target.PR == pr.Number && last.Run != effects.NoRun, nil
+	return err == nil, err
+}
+
+// stands gives the success that a commit may have now, by the statuses that were set on it. One that was sent and not acknowledged may never have come.
+func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err error) {
+	for _, e := range slices.Backward(said) {
+		if !reached(e) {
+			continue
+		}
+		status, err := effects.ReadStatus(e.Payload)
+		if err != nil || status.State == review.GateSuccess {
+			return status, err == nil, err
+		}
+		if e.State == store.StateAcked {
+			return effects.CommitStatus{}, false, nil
+		}
+	}
+	return effects.CommitStatus{}, false, nil
 }
 
 // NotYet takes back the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
@@ -181,11 +211,12 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 	if err != nil || len(said) == 0 || pr.State != openState {
 		return err
 	}
-	status, err := effects.ReadStatus(said[len(said)-1].Payload)
-	if err != nil || status.State != review.GateSuccess {
+	status, ok, err := stands(said)
+	if err != nil || !ok {
 		return err
 	}
-	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number })
+	last := said[len(said)-1]
+	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) })
 	if len(own) > 0 {
 		e := own[len(own)-1]
 		same, known, err := s.sameBase(ctx, pr, e.Run)
@@ -201,12 +232,30 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 	}
 	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
+	if unsaid(last) && last.Target == (review.Target{Repo: pr.Repo, PR: pr.Number}) {
+		key = last.Key
+	}
 	_, err = s.deliver(ctx, client, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, effects.Effect{Key: key, Payload: status.Payload()}, pr)
 	if (gatekeeper{}).Denied(err) { // nothing can be said of the commit any more
 		s.log.Warn("the commit status of a pull request that waits is still a success", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
 		return nil
 	}
 	return err
+}
+
+// unsaid reports whether a status takes a success back and GitHub has not acknowledged it.
+func unsaid(e store.Entry) bool { return e.Run == effects.NoRun && e.State != store.StateAcked }
+
+// Unsaid gives the commits whose newest status takes a success back, and which GitHub has not acknowledged: NotYet is to be asked again.
+func (s *Service) Unsaid(ctx context.Context) (map[string]bool, error) {
+	newest, err := s.store.Newest(ctx, effects.Status{}.Name())
+	heads := map[string]bool{}
+	for _, e := range newest {
+		if unsaid(e) {
+			heads[e.Head] = true
+		}
+	}
+	return heads, err
 }
 
 // Denied reports whether an error says that the credential lacks a permission, that there is no such repository any more, or that the commit has all the
@@ -235,7 +284,7 @@ func (s *Service) repairStatuses(ctx context.Context, mine string) {
 		return
 	}
 	for _, e := range newest {
-		if e.Run == mine || settled(e) {
+		if e.Run == mine || e.Run == effects.NoRun || settled(e) { // what belongs to no run is for Unsaid
 			continue
 		}
 		if err := s.repairStatus(ctx, e); err != nil && ctx.Err() == nil {

@@ -140,6 +140,37 @@ func TestADraftApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// What GitHub refuses, or does not answer, when a success is taken back is said again (threats.md T394).
+func TestTakenBackAgain(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []forge.Mode{forge.BadGateway, forge.SecondaryLimitWait, forge.Forbidden} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			h, _ := openGated(t)
+			if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+			p := h.open(18, func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
+			})
+			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--every", "1s")
+			p.Comment("mona", "!prloop review")
+			h.status(p.HeadSHA(), "success")
+			h.settled(3)
+			h.forge.Fail(forge.Fault{Op: "POST /repos/{owner}/{repo}/statuses/{sha}", Mode: mode, Times: 1})
+			retarget(t, p, "main")
+			h.status(p.HeadSHA(), "error")
+			p.Comment("mona", "!prloop review")
+			h.status(p.HeadSHA(), "failure")
+			if log := h.log(); strings.Contains(log, "not a run id") {
+				t.Error(log)
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
 // Nor is what nobody reviews without being asked, such as a fork's, also where the status is the word on another pull request with the commit (threats.md T280).
 func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,7 @@ type runs interface {
 	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
 	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
+	Unsaid(context.Context) (heads map[string]bool, err error)
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)

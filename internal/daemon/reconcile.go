@@ -67,7 +67,8 @@ func (d *Daemon) turn(ctx context.Context, all []review.Repo) ([]review.Repo, er
 func (d *Daemon) reconcileAll(ctx context.Context) error {
 	repos, err := d.repositories(ctx)
 	repos, e := d.turn(ctx, repos)
-	err = errors.Join(err, e)
+	unsaid, unsaidErr := d.service.Unsaid(ctx)
+	err = errors.Join(err, e, unsaidErr)
 	for _, r := range repos {
 		d.mu.Lock()
 		d.tried[r] = time.Now()
@@ -75,7 +76,7 @@ func (d *Daemon) reconcileAll(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if e := d.reconcileOne(ctx, r); e != nil { // the others are looked at all the same
+		if e := d.reconcileOne(ctx, r, unsaid); e != nil { // the others are looked at all the same
 			err = errors.Join(err, fmt.Errorf("%s: %w", r, e))
 		}
 	}
@@ -117,8 +118,8 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 }
 
 // reconcileOne marks the pull requests of a repository that are not as they were seen last: open ones that changed, and those that are not open any
-// more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too.
-func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
+// more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too. What was said of the commits of unsaid is in doubt.
+func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[string]bool) error {
 	client, err := d.github(ctx, repo)
 	if err != nil {
 		return err
@@ -143,10 +144,13 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		w.Key = repo.Key(pr.RepoID)
 		before, looked := seen[w.Subject]
-		if looked && intake.SeenAs(before.Seen).Still(pr) {
+		still := looked && intake.SeenAs(before.Seen).Still(pr)
+		if !still || unsaid[pr.HeadSHA] {
+			d.doubt(pr)
+		}
+		if still {
 			continue
 		}
-		d.doubt(pr)
 		if !looked || !before.Open() {
 			changed = append(changed, w)
 		}
