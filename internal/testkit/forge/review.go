@@ -84,7 +84,7 @@ func (c *call) reply(t *Thread, body string) (*Comment, error) {
 
 // anchored is GitHub's check: a comment stands on the lines of one hunk of the diff, which has three lines of context.
 func (f *Forge) anchored(p *PullRequest, commit string, d draft) error {
-	diff, err := f.git.run(p.repo.Bare, nil, nil, "diff", "-M", "--no-color", "-U3", p.BaseSHA()+"..."+commit)
+	diff, err := f.git.run(p.repo.Bare, nil, nil, "-c", "core.quotePath=false", "diff", "-M", "--no-color", "-U3", p.BaseSHA()+"..."+commit)
 	if err != nil {
 		return refusal{"UNPROCESSABLE", "commit_id is not part of the pull request"}
 	}
@@ -142,7 +142,7 @@ func (t *Thread) place() (line int, outdated bool) {
 	if t.Commit == "" || t.Outdated || head == t.Commit {
 		return t.Line, t.Outdated
 	}
-	diff, err := t.pr.f.git.run(t.pr.repo.Bare, nil, nil, "diff", "--no-color", "-U0", t.Commit, head, "--", t.Path)
+	diff, err := t.pr.f.git.run(t.pr.repo.Bare, nil, nil, "-c", "core.quotePath=false", "diff", "--no-color", "-U0", t.Commit, head, "--", t.Path)
 	if err != nil {
 		return 0, true
 	}
