@@ -4,19 +4,25 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
-// maxNote bounds what stands before the block of a note, maxValue one text in the block; in bytes.
+// maxNote bounds what stands before the block of a note, maxValue one text in the block; in bytes. Where a block is too long
+// with that, its texts are cut to half of it, and so on until leastValue.
 const (
-	maxNote  = 20_000
-	maxValue = 2_000
+	maxNote    = 20_000
+	maxValue   = 2_000
+	leastValue = maxValue / 16
 )
 
-// Value is one field of a note's block: a text, or a whole number where that is not 0.
+// Value is one field of a note's block: a text, or a whole number where that is not 0. Whole is true of a text that is names, and is not cut;
+// where cleaning would make another name of the spelling of a file's, it is spelled in ASCII.
 type Value struct {
 	Name   string
 	Text   string
 	Number int
+	Whole  bool
 }
 
 // Around the block of a note (spec.md D4.2): folded, so that people are not bothered by it.
@@ -43,7 +49,12 @@ func Note(body string, block []Value, m Marker, p Policy) (Text, error) {
 	}
 	md := mode{policy: p, body: true}
 	whole := md.settled(strings.Trim(clean(body), "\n"), maxBody, md.writeBlocks)
-	sealed := m.seal(whole + blockStart + writeBlock(block, p) + blockEnd)
+	sealed := ""
+	for limit := maxValue; limit >= leastValue; limit /= 2 {
+		if sealed = m.seal(whole + blockStart + writeBlock(block, limit, p) + blockEnd); len(sealed) <= Cap {
+			break
+		}
+	}
 	if err := check(sealed, p); err != nil {
 		return Text{}, fmt.Errorf("sanitize comment: %w", err)
 	}
@@ -70,16 +81,16 @@ func splitNote(rest string) (body, block string) {
 	return end[:at] + "\n", end[at+len(blockStart):]
 }
 
-// writeBlock writes the fields as JSON. A text that the oracle does not let through is written in escapes, which no bot reads, and if
+// writeBlock writes the fields as JSON, no text longer than limit. A text that the oracle does not let through is written in escapes, which no bot reads, and if
 // that does not help taken out.
-func writeBlock(fields []Value, p Policy) string {
+func writeBlock(fields []Value, limit int, p Policy) string {
 	lines := make([]string, len(fields))
 	for i, f := range fields {
 		if f.Number != 0 {
 			lines[i] = fmt.Sprintf("  %s: %d", quoted(f.Name), f.Number)
 			continue
 		}
-		text := redactDeep(redactOwn(clean(cut(f.Text, maxValue))))
+		text := redactDeep(redactOwn(f.cleaned(limit)))
 		for _, write := range []func(string) string{quoted, escaped} {
 			if lines[i] = "  " + quoted(f.Name) + ": " + write(text); checkBlock(lines[i], p) == nil {
 				break
@@ -88,6 +99,17 @@ func writeBlock(fields []Value, p Policy) string {
 		}
 	}
 	return "{\n" + strings.Join(lines, ",\n") + "\n}"
+}
+
+// cleaned is the text of a field as clean leaves it.
+func (v Value) cleaned(limit int) string {
+	if !v.Whole {
+		return clean(cut(v.Text, limit))
+	}
+	if text := clean(v.Text); text == v.Text {
+		return text
+	}
+	return spelling.Quoted(spelling.Raw(v.Text))
 }
 
 // checkBlock is the oracle over a block, which is code of a kind that nothing else may have.

@@ -44,6 +44,28 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// However long the texts of a block are, it fits behind its comment, and what is a name in it stays whole.
+func TestNoteBlockFits(t *testing.T) {
+	for _, unit := range []string{"plain words of text here. ", "<a> & <b> `c` ", "@\"\\<>&`"} {
+		long := strings.Repeat(unit, 3000/len(unit))
+		file := strings.Repeat("folder/", 60) + "a.go"
+		block := []Value{{Name: "file", Text: file, Whole: true}}
+		for range 12 {
+			block = append(block, Value{Name: "finding", Text: "short"}, Value{Name: "assessment", Text: long}, Value{Name: "evidence", Text: long})
+		}
+		n, err := Note(strings.Repeat(unit, 1000), block, noteMarker, Policy{})
+		if err != nil {
+			t.Errorf("%q: %v", unit, err)
+			continue
+		}
+		text, _ := NoteBlock(n.String())
+		var got struct{ File, Finding, Assessment string }
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.File != file || got.Finding != "short" || len(got.Assessment) < 100 {
+			t.Errorf("%q: %+v, %v", unit, got, err)
+		}
+	}
+}
+
 // Secrets, hidden characters and diffs are no more in the block than in the text.
 func TestNoteBlockIsSanitized(t *testing.T) {
 	for text, gone := range map[string]string{

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -236,7 +237,7 @@ func (r *rebuilding) thread(t review.Thread) {
 	case ok && (b.Thread != "" || b.Finding == "" || !b.Priority.Valid() || b.Score < 1 || b.Score > 10 || b.Identity == ""):
 		r.ignore(root, o.Own, "its block opens no thread")
 		ok = false
-	case ok && (b.File != t.File || t.Origin != 0 && b.Line != t.Origin):
+	case ok && (spelling.Raw(b.File) != spelling.Raw(t.File) || t.Origin != 0 && b.Line != t.Origin):
 		r.ignore(root, o.Own, "it was written for another place")
 		ok = false
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -106,6 +107,21 @@ func TestRebuild(t *testing.T) {
 		want, _ := json.Marshal(got)
 		if again, _ := json.Marshal(rebuild(other, one)); string(again) != string(want) {
 			t.Errorf("in another order it is another state:\n%s\n%s", again, want)
+		}
+	}
+}
+
+// A thread is known again whatever the name of its file: folding and composing characters makes no other name of it (threats.md T397).
+func TestEveryNameIsKnownAgain(t *testing.T) {
+	for _, name := range []string{"a.go", "docs/日本.md", "st\uff4fck.go", "报表（新）.sql", "e\u0301.go", "\u212b.go", "e\u0301\xff.go", "a b\u00a0.go", strings.Repeat("报表（新）/", 150) + "a.go"} {
+		f := coupon
+		f.File = spelling.Name(name)
+		body := sealed("text", conversation.Opening(f, "0123456789abcdef", []string{"picky"}, at, "abc"), marker("n1", 2))
+		if got := rebuild(thread("PRRT_1", f.File, at, said(100, bot, body))); len(got.Threads) != 1 || got.Threads[0].File != f.File {
+			t.Errorf("%q: %+v", name, got)
+		}
+		if got := rebuild(thread("PRRT_1", "other.go", at, said(100, bot, body))); len(got.Threads) != 0 {
+			t.Errorf("%q is known in another file", name)
 		}
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Field is one field of a block: a text, or a whole number where that is not 0.
+// Field is one field of a block: a text, or a whole number where that is not 0. Whole is true of a text that is names, and is not cut.
 type Field struct {
 	Name   string
 	Text   string
 	Number int
+	Whole  bool
 }
 
 // Opening are the fields of the block of a comment that opens a thread about a finding, on a line of the head version. identity is the
@@ -24,8 +25,8 @@ func Opening(f review.Finding, identity string, by []string, line int, head stri
 	}
 	return []Field{
 		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: identity},
-		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File}, {Name: "line", Number: line},
-		{Name: "evidence", Text: f.Evidence}, {Name: "raised_by", Text: strings.Join(by, ", ")}, {Name: "head", Text: head},
+		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File, Whole: true}, {Name: "line", Number: line},
+		{Name: "evidence", Text: f.Evidence}, {Name: "raised_by", Text: strings.Join(by, ", "), Whole: true}, {Name: "head", Text: head},
 	}
 }
 

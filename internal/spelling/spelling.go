@@ -19,12 +19,20 @@ func Name(name string) string {
 	if plain(name) {
 		return name
 	}
+	return quoted(name, visible)
+}
+
+// Quoted spells a file name in double quotes and in ASCII alone, so that nothing that folds or composes characters makes another name of it.
+func Quoted(name string) string { return quoted(name, func(rune) bool { return false }) }
+
+// quoted is the quoted form of a name, in which characters above ASCII that keep accepts stand as they are.
+func quoted(name string, keep func(rune) bool) string {
 	var b strings.Builder
 	b.Grow(len(name) + 8)
 	b.WriteByte('"')
 	for i := 0; i < len(name); {
 		r, size := utf8.DecodeRuneInString(name[i:])
-		if r >= utf8.RuneSelf && visible(r) {
+		if r >= utf8.RuneSelf && keep(r) {
 			b.WriteString(name[i : i+size])
 			i += size
 			continue

@@ -38,6 +38,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A quoted spelling is ASCII, whatever the name.
+func TestQuoted(t *testing.T) {
+	for name, want := range map[string]string{"a.go": `"a.go"`, "（x）": `"\357\274\210x\357\274\211"`, "e\u0301": `"e\314\201"`, "\"\xff": `"\"\377"`} {
+		if got := Quoted(name); got != want || Raw(got) != name {
+			t.Errorf("Quoted(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
 // What a model wrote and nobody quoted is taken as it stands.
 func TestRawOfWhatIsNoSpelling(t *testing.T) {
 	for _, s := range []string{`"`, `"a`, `a"`, `"a"b"`, `"\8"`, `"\12"`, `"\`, `"\q"`, `src\a.js`, `"\400"`} {
