@@ -82,8 +82,10 @@ func (c *Client) PullsOfBranch(ctx context.Context, repo review.Repo, branch str
 	op := fmt.Sprintf("list the pull requests of branch %q in %s", branch, repo)
 	query := url.Values{"state": {"open"}, "head": {repo.Owner + ":" + branch}}
 	var found []review.PullRequest
+	seen := map[int]bool{}
 	err := eachOf(ctx, c, op, false, repoAddress(repo, "/pulls"), query, mostPulls, func(p restPull) error {
-		if p.Head.Ref == branch && p.Head.Repo != nil && strings.EqualFold(p.Head.Repo.FullName, repo.Owner+"/"+repo.Name) { // else it is a fork's
+		if !seen[p.Number] && p.Head.Ref == branch && p.Head.Repo != nil && strings.EqualFold(p.Head.Repo.FullName, repo.Owner+"/"+repo.Name) { // else it is a fork's
+			seen[p.Number] = true
 			found = append(found, review.PullRequest{
 				Repo: review.Repo{Host: c.host, Owner: repo.Owner, Name: repo.Name}, Number: p.Number, URL: p.URL, Title: p.Title, Body: p.Body, Author: p.User.person(""),
 				State: strings.ToUpper(p.State), BaseRef: p.Base.Ref, BaseSHA: p.Base.SHA, HeadRef: p.Head.Ref, HeadSHA: p.Head.SHA,

@@ -108,32 +108,28 @@ type SetBefore struct {
 // Statuses are all statuses of the name gate.Context that were set on a commit, the newest first.
 func (c *Client) Statuses(ctx context.Context, repo review.Repo, commit string) (out []SetBefore, err error) {
 	op := fmt.Sprintf("read the statuses %s of %s in %s", gate.Context, commit[:min(len(commit), 10)], repo)
-	address := fmt.Sprintf("repos/%s/%s/commits/%s/statuses?per_page=100", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(commit))
-	for range sinceLimit {
-		var page []struct {
-			URL, Context, State, Description string
-			TargetURL                        string `json:"target_url"`
-			Creator                          struct {
-				Login string
-				ID    int64
-			}
+	address := fmt.Sprintf("repos/%s/%s/commits/%s/statuses", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(commit))
+	seen := map[int64]bool{}
+	err = eachOf(ctx, c, op, false, address, url.Values{}, statusesLimit, func(s restStatus) error {
+		if s.Context == gate.Context && !seen[s.ID] {
+			seen[s.ID] = true
+			said := effects.CommitStatus{State: review.GateState(s.State), Description: s.Description, Target: s.TargetURL}
+			out = append(out, SetBefore{said, s.Creator.person(""), s.URL})
 		}
-		next, err := c.get(ctx, op, false, address, &page)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range page {
-			if s.Context == gate.Context {
-				said := effects.CommitStatus{State: review.GateState(s.State), Description: s.Description, Target: s.TargetURL}
-				out = append(out, SetBefore{said, review.Person{Login: s.Creator.Login, ID: s.Creator.ID}, s.URL})
-			}
-		}
-		if next == "" {
-			break
-		}
-		address = next
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
+}
+
+// statusesLimit bounds a list of statuses: GitHub takes a thousand of each name.
+const statusesLimit = 100_000
+
+// restStatus is a commit status as REST shows it.
+type restStatus struct {
+	ID                               int64
+	URL, Context, State, Description string
+	TargetURL                        string `json:"target_url"`
+	Creator                          *restUser
 }
 
 const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: Int!, $before: String) {
