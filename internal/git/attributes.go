@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 const (
@@ -71,7 +71,7 @@ func (r *Repository) attributes(ctx context.Context, commit string, skip func(st
 	}
 	fold := func(name string) string { return name }
 	if anyCase {
-		fold = pushpolicy.Fold
+		fold = spelling.Fold
 	}
 	there := map[string][]Entry{} // by what their name is for such a disk
 	for _, e := range all {
@@ -196,7 +196,7 @@ func (l *attributesList) Write(p []byte) (int, error) {
 		}
 		l.rest = rest
 		meta, name, _ := strings.Cut(string(line), "\t")
-		if fields := strings.Fields(meta); len(fields) == 3 && fields[1] == "blob" && pushpolicy.Fold(path.Base(name)) == attributesName {
+		if fields := strings.Fields(meta); len(fields) == 3 && fields[1] == "blob" && spelling.Fold(path.Base(name)) == attributesName {
 			l.found = append(l.found, Entry{OID: fields[2], Path: name})
 		}
 	}

@@ -111,7 +111,7 @@ func kinds(c Change) []review.Refusal {
 		refused = append(refused, refuse(RuleModeChange, c.Path, fmt.Sprintf("mode %o became %o", c.OldMode, c.NewMode)))
 	}
 	for _, name := range c.names() {
-		switch base := Fold(name[strings.LastIndexByte(name, '/')+1:]); base {
+		switch base := spelling.Fold(name[strings.LastIndexByte(name, '/')+1:]); base {
 		case ".gitattributes":
 			refused = append(refused, refuse(RuleAttributes, name, "it decides how git treats other files"))
 		case ".gitmodules":

@@ -6,19 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
-
-// Fold is how a name compares where case and composition make no difference (HFS+, APFS, NTFS).
-func Fold(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return strings.ToLower(name)
-	}
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
-}
 
 // badNames refuses names a fix has no reason to make: those that hide something from a reader, or that some file system
 // takes for another name (threats.md T28). Names that were there already may stay.
@@ -112,7 +102,7 @@ func (t *tree) add(p string) {
 		return
 	}
 	t.files[p] = true
-	t.folded[Fold(p)] = true
+	t.folded[spelling.Fold(p)] = true
 	t.spell(p, false)
 	for d := path.Dir(p); d != "." && d != "/" && !t.folders[d]; d = path.Dir(d) {
 		t.folders[d] = true
@@ -121,7 +111,7 @@ func (t *tree) add(p string) {
 }
 
 func (t *tree) spell(name string, folder bool) {
-	key := Fold(name)
+	key := spelling.Fold(name)
 	first, known := t.spelled[key]
 	switch {
 	case !known:
@@ -137,7 +127,7 @@ func (t *tree) names(c Change) []review.Refusal {
 		return nil
 	}
 	for p := c.Path; p != "." && p != "/"; p = path.Dir(p) {
-		if first, ok := t.twice[Fold(p)]; ok && Fold(p) != "" {
+		if first, ok := t.twice[spelling.Fold(p)]; ok && spelling.Fold(p) != "" {
 			return append(t.embedded(c), refuse(RuleCaseCollision, c.Path, "it falls together with "+other(p, first)+" where case makes no difference"))
 		}
 	}
@@ -155,7 +145,7 @@ func other(p, first string) string {
 // (threats.md T20).
 func (t *tree) embedded(c Change) []review.Refusal {
 	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
-		k := Fold(d)
+		k := spelling.Fold(d)
 		if t.folded[k+"/head"] && (t.folded[k+"/config"] || t.folded[k+"/commondir"] || t.folders[d+"/objects"] && t.folders[d+"/refs"]) {
 			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+d+" for a repository")}
 		}

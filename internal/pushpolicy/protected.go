@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -62,7 +63,7 @@ func protected(c Change) []review.Refusal {
 			why = "it is a new dot file"
 		}
 		if why == "" && c.fresh() && name == c.Path {
-			if replaces, _ := lookUp(Fold(name)); replaces == replacesRunners {
+			if replaces, _ := lookUp(spelling.Fold(name)); replaces == replacesRunners {
 				why = string(replaces)
 			}
 		}
@@ -75,7 +76,7 @@ func protected(c Change) []review.Refusal {
 
 // Protected says why a path is protected; empty means that it is not, or only where it is new. Case and Unicode composition make no difference.
 func Protected(name string) string {
-	name = Fold(name)
+	name = spelling.Fold(name)
 	if strings.HasPrefix(name, ".") && strings.Contains(name, "/") {
 		return inDotFolder
 	}
@@ -96,7 +97,7 @@ const inDotFolder = "it is in a dot folder"
 // other names. manifest is true for package manifests and lock files. Unlike Protected it does not count dot files that nobody
 // is known to read, nor owners.
 func Acts(name string) (why string, manifest bool) {
-	reason, _ := lookUp(Fold(name))
+	reason, _ := lookUp(spelling.Fold(name))
 	if reason == harmless || reason == namesOwners || reason == replacesRunners {
 		return "", false
 	}
@@ -105,7 +106,7 @@ func Acts(name string) (why string, manifest bool) {
 
 // refusedByKind knows the names that have rules of their own, which no operator lifts.
 func refusedByKind(name string) bool {
-	return slices.Contains([]string{".gitattributes", ".gitmodules"}, path.Base(Fold(name)))
+	return slices.Contains([]string{".gitattributes", ".gitmodules"}, path.Base(spelling.Fold(name)))
 }
 
 // lookUp finds a folded path in the table.
@@ -164,7 +165,7 @@ type compiledGlob struct {
 var compiled = sync.OnceValue(func() table {
 	t := table{exact: map[string]reason{}}
 	for _, r := range rows {
-		for _, glob := range alternatives(Fold(r.pattern)) {
+		for _, glob := range alternatives(spelling.Fold(r.pattern)) {
 			wild, folder := strings.Contains(glob, "*"), strings.HasSuffix(glob, "/")
 			switch {
 			case !wild && r.depth == atRoot:

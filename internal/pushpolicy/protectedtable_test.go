@@ -11,6 +11,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/protected-paths.md")
@@ -45,8 +47,8 @@ func TestRows(t *testing.T) {
 		}
 		for _, name := range examples(r.pattern) {
 			nested := "packages/x/" + name
-			why, listed := lookUp(Fold(name))
-			deep, below := lookUp(Fold(nested))
+			why, listed := lookUp(spelling.Fold(name))
+			deep, below := lookUp(spelling.Fold(nested))
 			switch {
 			case !listed || (why == harmless) != (r.reason == harmless):
 				t.Errorf("%s: %s is not protected by it", r.pattern, name)

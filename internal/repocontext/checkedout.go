@@ -10,7 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Attributes by which git writes another text into a working tree or an archive than the commit holds.
@@ -126,7 +126,7 @@ func (b *builder) readConverted(ctx context.Context, saidBefore, saidNow attribu
 // names are where case makes no difference.
 func ofAttributes(f *diff.File) (folders []string) {
 	for _, name := range []string{f.Path, f.OldPath} {
-		if folded := pushpolicy.Fold(name); path.Base(folded) == ".gitattributes" {
+		if folded := spelling.Fold(name); path.Base(folded) == ".gitattributes" {
 			folders = append(folders, path.Dir(folded))
 		}
 	}
@@ -186,7 +186,7 @@ func (b *builder) readAttributesFiles(ctx context.Context) error {
 
 // upwards are a folder and all above it, as what their names are where case makes no difference; the last is the root.
 func upwards(dir string) []string {
-	all := []string{pushpolicy.Fold(dir)}
+	all := []string{spelling.Fold(dir)}
 	for dir := all[0]; dir != "."; {
 		dir = path.Dir(dir)
 		all = append(all, dir)

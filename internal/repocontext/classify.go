@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // Reasons of review.BriefFile.Omitted, besides those the diff already carries.
@@ -127,7 +128,7 @@ func below(dir string, folders []string) bool {
 // configuration. A manifest that is data says what a vendored package is made of, which nobody reads either.
 func neverSkipped(p string) bool {
 	base := path.Base(p)
-	if strings.HasPrefix(pushpolicy.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, Language(p)) {
+	if strings.HasPrefix(spelling.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, Language(p)) {
 		return true
 	}
 	why, manifest := pushpolicy.Acts(p)
