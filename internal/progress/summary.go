@@ -65,15 +65,12 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	if text := report.Unread(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped(c.paint("33", "not reviewed:")+" "+named(text), width))
-		if r.Outcome == review.Partial && r.Receipt.Complete >= r.Receipt.MinReviewers || r.Outcome == review.NotReviewed && r.Receipt.Nothing() {
-			b.WriteString(wrapped(named(report.ByHand), width))
-		}
 	}
 	if text := report.Excused(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
-		if r.Outcome == review.NotReviewed && r.Receipt.Nothing() && report.Unread(r.Receipt.LeftOut) == "" {
-			b.WriteString(wrapped(named(report.Nothing), width))
-		}
+	}
+	if text := report.ByHand(r.Outcome, r.Receipt); text != "" && (r.Outcome == review.Partial || r.Outcome == review.NotReviewed) {
+		b.WriteString(wrapped(named(text), width))
 	}
 	rounds(&b, r, arranged, c)
 	scan(&b, r, width)

@@ -84,11 +84,17 @@ func Unread(files []review.LeftOut) string {
 	return count(sizes(files), "file") + ": " + named(names, sizes(files))
 }
 
-// ByHand says what helps where files were not reviewed though enough reviewers answered.
-const ByHand = "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
-
-// Nothing says what helps where every changed file is left out by rule.
-const Nothing = "Review the change by hand: it holds only files that are left out by rule, so no reviewer read any of it."
+// ByHand says what helps where files were not reviewed though no reviewer is missing; empty where that is not so.
+func ByHand(o review.Outcome, r review.Receipt) string {
+	nothing := o == review.NotReviewed && r.Nothing()
+	switch {
+	case Unread(r.LeftOut) != "" && (nothing || r.Complete >= r.MinReviewers):
+		return "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
+	case nothing && Excused(r.LeftOut) != "":
+		return "Review the change by hand: it holds only files that are left out by rule, so no reviewer read any of it."
+	}
+	return ""
+}
 
 // Excused says which files a rule or the configuration leaves out of the review, and for what reasons.
 func Excused(files []review.LeftOut) string {

@@ -292,10 +292,8 @@ func steps(d Data) []string {
 	case d.Outcome == review.StaticOnly && open == 0:
 		say("Review the change, or have a model review it: rules find known patterns only.")
 	case d.Outcome == review.SetAside:
-	case d.Verdict == nil && Unread(d.Receipt.LeftOut) != "" && (d.Receipt.Complete >= d.Receipt.MinReviewers || d.Outcome == review.NotReviewed && d.Receipt.Nothing()):
-		say(ByHand)
-	case d.Outcome == review.NotReviewed && d.Receipt.Nothing() && Excused(d.Receipt.LeftOut) != "":
-		say(Nothing)
+	case d.Verdict == nil && ByHand(d.Outcome, d.Receipt) != "":
+		say("%s", ByHand(d.Outcome, d.Receipt))
 	case d.Outcome == review.NotReviewed && d.Receipt.Files == 0: // the diff is empty
 	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && slices.ContainsFunc(d.Receipt.Agents, func(a review.AgentReceipt) bool {
 		return a.Role == review.RoleCommand && a.State != review.AgentComplete
