@@ -16,9 +16,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Whoever may write ends the agents that are at work, while the loop asks how the pull request is too; nobody else does (threats.md T388).
-func TestAStopEndsWhatIsAtWork(t *testing.T) {
-	t.Parallel()
+// stoppableRun is a run about a pull request, whose comments can stop it; octocat, as which it posts, and mona may write.
+func stoppableRun(t *testing.T) (*forge.Forge, *forge.PullRequest, *stoppable) {
+	t.Helper()
 	f := forgetest.Start(t)
 	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Turn", Author: "contributor",
 		Base: fstest.MapFS{"a.go": {Data: []byte("package a\n")}}, Head: fstest.MapFS{"a.go": {Data: []byte("package b\n")}}})
@@ -33,7 +33,14 @@ func TestAStopEndsWhatIsAtWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
-	s := &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
+	return f, p, &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
+}
+
+// Whoever may write ends the agents that are at work, while the loop asks how the pull request is too; nobody else does (threats.md T388).
+func TestAStopEndsWhatIsAtWork(t *testing.T) {
+	t.Parallel()
+	_, p, s := stoppableRun(t)
+	target := s.target
 	ctx, leave := s.Watch(t.Context())
 	defer leave()
 	var asking sync.WaitGroup
@@ -70,24 +77,10 @@ func TestAStopEndsWhatIsAtWork(t *testing.T) {
 // A stop that nobody can judge, as GitHub does not answer, does not stand in front of a later one (threats.md T395).
 func TestAStopBehindOneThatNobodyCanJudge(t *testing.T) {
 	t.Parallel()
-	f := forgetest.Start(t)
-	p := forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 7, Title: "Turn", Author: "contributor",
-		Base: fstest.MapFS{"a.go": {Data: []byte("package a\n")}}, Head: fstest.MapFS{"a.go": {Data: []byte("package b\n")}}})
-	repo, err := f.AddRepo("acme", "widgets")
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo.SetPermission("octocat", forge.Write)
-	repo.SetPermission("mona", forge.Write)
-	c, err := github.New(t.Context(), github.Options{Env: f.Env("github.com"), GH: forgetest.GH(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
+	f, p, s := stoppableRun(t)
 	f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.Unauthorized, Times: 1})
-	s := &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
 	p.Comment("mallory", "!prloop stop")
-	pr := review.PullRequest{Repo: target.Repo, Number: target.PR}
+	pr := review.PullRequest{Repo: s.target.Repo, Number: s.target.PR}
 	if said, err := s.find(t.Context(), pr, false); err == nil || said != "" || s.seen != 0 {
 		t.Errorf("%q, %v: it counts as read", said, err)
 	}
