@@ -89,7 +89,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		d.Remarks = append(d.Remarks, c.inline("Not every finding could be put on its line, and those that could not stand here in full: "+in.Refused+"."))
 	}
 	if j.in.Snapshot.Discussion.Truncated && j.onLinesAsked() {
-		d.Notes = append(d.Notes, "No comments on lines are made: not all of the discussion was read, and they may be there.")
+		d.Notes = append(d.Notes, "No comments on lines are made: the discussion was not read whole, and prloop may have made them before.")
 	}
 	if j.overMost > 0 {
 		d.Notes = append(d.Notes, c.inline(fmt.Sprintf("%s on no line: a pull request gets %d comments on lines at most (`publish.comments_per_pull_request`).",

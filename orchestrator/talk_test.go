@@ -54,8 +54,11 @@ func TestCutCommentsAreNamed(t *testing.T) {
 	if said := "Of 84 long comments by people who may not block only the beginning was read."; j.Result.Outcome != review.Converged || !strings.Contains(j.Report, said) {
 		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
 	}
-	in.Snapshot.Discussion = review.Discussion{Truncated: true}
-	if j = Judge(in); j.Result.Outcome != review.Partial || !strings.Contains(j.Report, "**Next:** Look at the discussion, and decide by hand: it is longer than what prloop reads.") {
+	in.Snapshot.Discussion, in.Request.Inline = review.Discussion{Truncated: true}, InlineProminent
+	if j = Judge(in); !strings.Contains(j.Report, "No comments on lines are made: the discussion was not read whole, and prloop may have made them before.") {
+		t.Errorf("the report does not say why there are no comments on lines:\n%s", j.Report)
+	}
+	if j.Result.Outcome != review.Partial || !strings.Contains(j.Report, "**Next:** Look at the discussion, and decide by hand: it is longer than what prloop reads.") {
 		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
 	}
 }

@@ -174,7 +174,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[
 	return d.record.SetNote(ctx, noteOf(repo), began.Format(time.RFC3339))
 }
 
-// doubt has it looked at whether what was said of a pull request was for another base branch. That does not wait for its turn: no look is taken while the
+// doubt asks for a check of whether the status of a pull request was set for another base branch. The check does not wait for its turn: no look is taken while the
 // queue is paused, and others may come before it (threats.md T280).
 func (d *Daemon) doubt(pr review.PullRequest) {
 	select {
@@ -183,7 +183,7 @@ func (d *Daemon) doubt(pr review.PullRequest) {
 	}
 }
 
-// recant takes such words back.
+// recant checks doubted pull requests, and takes back a success that was set for another base branch.
 func (d *Daemon) recant(ctx context.Context) {
 	for {
 		select {
@@ -197,7 +197,7 @@ func (d *Daemon) recant(ctx context.Context) {
 	}
 }
 
-// notYet takes them back of a pull request, which is read unless it was listed.
+// notYet does so for one pull request, which is read from GitHub unless it comes from a list.
 func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
 	if pr.HeadSHA == "" {
 		client, err := d.github(ctx, pr.Repo)

@@ -282,7 +282,7 @@ func (d *Dashboard) signedIn(p page) http.HandlerFunc {
 			defer leave()
 		}
 		if !isText(r) {
-			d.refuse(w, r, http.StatusBadRequest, "The address or the form holds bytes that are no text.")
+			d.refuse(w, r, http.StatusBadRequest, "The address or the form is not valid text (UTF-8 without NUL bytes).")
 			return
 		}
 		err := p(w, r, v)

@@ -120,7 +120,7 @@ func TestPagesShowRuns(t *testing.T) {
 		}
 	}
 	for _, path := range []string{runLink(r1.ID) + "/files/review.md%00", "/runs/%ff", "/runs?q=acme/%00", "/runs?outcome=%ff", "/runs?before=%00", "/runs?q=%zz", "/observations?q=%ff", "/audit?before=%00"} {
-		if status, body := s.see(t, path); status != http.StatusBadRequest || !strings.Contains(body, "The address or the form holds bytes that are no text.") {
+		if status, body := s.see(t, path); status != http.StatusBadRequest || !strings.Contains(body, "The address or the form is not valid text (UTF-8 without NUL bytes).") {
 			t.Errorf("%s: status %d\n%s", path, status, body)
 		}
 	}
