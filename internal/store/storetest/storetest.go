@@ -72,6 +72,7 @@ func Run(t *testing.T, b Backend) {
 		{"names know no case", testNamesKnowNoCase},
 		{"places", testPlaces},
 		{"backlog", testBacklog},
+		{"forgettable", testForgettable},
 		{"settle time", testSettleTime},
 		{"many handles", testManyHandles},
 		{"many processes open", testManyProcessesOpen},
