@@ -75,7 +75,9 @@ func samples() map[string]Data {
 		{ID: "docs-drift", Title: "Docs drift", Summary: "The README still names the old flag.", Confidence: review.LowConfidence, Listed: full.Findings[1:2]},
 		{ID: "release", Title: "Release checklist", Reason: "the agent was ended after 300 s"},
 	}
-	return map[string]Data{"commands": commands, "changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
+	partial := Data{Target: full.Target, Round: 1, Rounds: 3, Outcome: review.Partial, Reason: "the static reviewer gave no complete answer: its rules were not applied", Receipt: full.Receipt}
+	partial.Receipt.Agents = append([]review.AgentReceipt{{Name: "static", Role: review.RoleReviewer, Kind: "static", State: review.AgentFailed, Reason: "ended after 60 s", Attempts: 1}}, full.Receipt.Agents...)
+	return map[string]Data{"partial": partial, "commands": commands, "changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
 }
 
 func commandSamples() map[string]Command {
