@@ -27,7 +27,8 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 	// LineDropped is true when the claimed line does not exist in the file; the finding is shown without one.
 	LineDropped bool `json:"lineDropped,omitempty"`
-	// Line and LineEnd are where the quote stands in the head version, when it stands there once and elsewhere than claimed; else 0.
+	// Line and LineEnd are where the quote stands in the head version, when it stands there once and nothing, or something else, is claimed; else 0. Of a
+	// fact they are where it stands if it stands there once.
 	Line    int `json:"line,omitempty"`
 	LineEnd int `json:"lineEnd,omitempty"`
 }
@@ -156,7 +157,9 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 		return ev, "", err
 	}
 	if ev.Line > 0 {
-		note = fmt.Sprintf("its line was %d, and its quote stands at %d", *f.Line, ev.Line)
+		if f.Line != nil {
+			note = fmt.Sprintf("its line was %d, and its quote stands at %d", *f.Line, ev.Line)
+		}
 		f.Line, f.LineEnd = &ev.Line, nil
 		if ev.LineEnd > ev.Line {
 			f.LineEnd = &ev.LineEnd
@@ -245,17 +248,17 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	return ev, nil
 }
 
-// move notes where a quote stands that stands once in the file, and not where the finding says.
+// move notes where a quote stands that stands once in the file, and not where the finding says, or says nothing.
 func (ev *Result) move(f review.Finding, head File) {
-	if f.Line == nil {
-		return
+	from, to := 0, 0
+	if f.Line != nil {
+		from, to = *f.Line, *f.Line
 	}
-	end := *f.Line
 	if f.LineEnd != nil {
-		end = *f.LineEnd
+		to = *f.LineEnd
 	}
 	first, last := span(fileLines(head.text, true), f.Evidence)
-	if first > 0 && (end < first || *f.Line > last) {
+	if first > 0 && (to < first || from > last) {
 		ev.Line, ev.LineEnd, ev.LineDropped = first, last, false
 	}
 }

@@ -210,7 +210,8 @@ func TestLineOfAQuote(t *testing.T) {
 		{"its lines touch the quote", "3-5", "one()", "3-5", ""},
 		{"the quote stands twice", "2", "two()", "2", ""},
 		{"the quote stands twice, and the line nowhere", "20", "two()", "", ""},
-		{"no line", "", "one()", "", ""},
+		{"no line", "", "one()", "5", ""},
+		{"no line, and the quote stands twice", "", "two()", "", ""},
 	} {
 		f := review.Finding{File: "b/a.go", Evidence: row.quote}
 		var line, end int
