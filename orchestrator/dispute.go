@@ -256,20 +256,29 @@ func (in Inputs) judgeQuestions() (out []*review.VerifyPayload) {
 	return out
 }
 
-// ruling is what a judge says, and whether the code it shows stands there.
+// ruling is what a judge says, and how the code it shows fared.
 type ruling struct {
-	said   review.Assessment
-	stands bool
+	said  review.Assessment
+	shown evidence.Result
+}
+
+// fact is where the code stands that a judge shows.
+func (r ruling) fact() *conversation.Place {
+	if r.said.Fact == nil {
+		return nil
+	}
+	return &conversation.Place{File: r.said.Fact.File, Line: r.shown.Line, LineEnd: r.shown.LineEnd}
 }
 
 func (r ruling) proven() bool {
-	return r.stands && r.said.Status == review.Refuted && r.said.Ruling == review.RulingConceded
+	return r.shown.Status == evidence.Verified && r.said.Status == review.Refuted && r.said.Ruling == review.RulingConceded
 }
 
-// ruled is what we say in a thread, and the judge's reason. cured is true when a push cured its finding.
+// ruled is what we say in a thread, the judge's reason, and the code that shows what is conceded. cured is true when a push cured its finding.
 type ruled struct {
 	conversation.Answer
 	reason string
+	fact   *conversation.Place
 	cured  bool
 }
 
@@ -287,7 +296,11 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		for i, a := range h.Answer.Verifier.Assessments {
 			if slices.ContainsFunc(asked, func(d dispute) bool { return d.id == a.FindingID && d.judge == judge }) {
-				said[a.FindingID] = ruling{a, i < len(h.Evidence) && h.Evidence[i].Status == evidence.Verified}
+				v := ruling{said: a}
+				if i < len(h.Evidence) {
+					v.shown = h.Evidence[i]
+				}
+				said[a.FindingID] = v
 			}
 		}
 	}
@@ -306,7 +319,11 @@ func (in Inputs) rulings() map[int]ruled {
 		t := in.Snapshot.Conversation.Threads[d.thread]
 		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
 		if a, ok := in.Snapshot.persons().Decide(t, grave(t.Asserted()), judged); ok {
-			out[d.thread] = ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason)}
+			r := ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason)}
+			if a.Ruling == conversation.Conceded {
+				r.fact = v.fact()
+			}
+			out[d.thread] = r
 		}
 	}
 	return out
@@ -363,7 +380,8 @@ func (g gathered) agreed() gathered {
 }
 
 // settledIn is the thread that settles a distinct finding; -1 when none does. of is what settledBy gives: each grave
-// wording has to be settled, for who resolved one of them may not have seen the others, and none may be open in another thread.
+// wording has to be settled, for who resolved one of them may not have seen the others, and none may be open in another thread. Others go along
+// where their code was there when the thread was settled, and is as it was.
 func (g gathered) settledIn(group []int, of map[int]int) int {
 	thread := -1
 	for _, i := range group {
@@ -373,6 +391,11 @@ func (g gathered) settledIn(group []int, of map[int]int) int {
 		}
 		if ok && thread < 0 {
 			thread = t
+		}
+	}
+	for _, i := range group {
+		if _, ok := of[i]; !ok && thread >= 0 && g.in.Snapshot.changedSince(g.in.Snapshot.Conversation.Threads[thread], g.findings[i]) {
+			return -1
 		}
 	}
 	return thread
@@ -392,7 +415,7 @@ func (j verdict) answers() (out []reply) {
 		if r.cured || slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) {
 			continue
 		}
-		out = append(out, reply{thread: i, answer: r.Answer, reason: r.reason})
+		out = append(out, reply{thread: i, answer: r.Answer, reason: r.reason, fact: r.fact})
 	}
 	slices.SortFunc(out, func(a, b reply) int { return a.thread - b.thread })
 	return out
@@ -403,6 +426,7 @@ type reply struct {
 	thread int
 	answer conversation.Answer
 	reason string
+	fact   *conversation.Place
 }
 
 // words is the text of an answer. ask are who is asked to decide.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -34,24 +35,44 @@ func (s Snapshot) named(t conversation.Thread) string {
 	return file
 }
 
-// wording is what one of those who raised a finding says of it in its thread, by index in Snapshot.Conversation.Threads.
+// wording is what one of those who raised a finding says of it in its thread, by index in Snapshot.Conversation.Threads. gone is true when the line it stood
+// on is no more.
 type wording struct {
 	review.Finding
 	thread int
+	gone   bool
 }
 
-// wordings are all that our threads show of their findings, under the names that the files have at the head.
+// wordings are all that our threads show of their findings, under the names that the files have at the head, on the lines where they stand there.
 func (s Snapshot) wordings() (out []wording) {
 	if s.Conversation == nil {
 		return nil
 	}
 	for i, t := range s.Conversation.Threads {
-		for _, f := range t.Shown() {
-			f.File = s.named(t)
-			out = append(out, wording{f, i})
+		shown, opened, at := t.Shown(), t.Lines(), s.linesOf(t)
+		for n, f := range shown {
+			which := max(0, n+1-len(shown)+len(t.Also))
+			w := wording{Finding: f, thread: i, gone: opened[which] > 0 && at[which] == 0}
+			w.File, w.Line = s.named(t), nil
+			if at[which] > 0 {
+				w.Line = &at[which]
+			}
+			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// linesOf are the lines of a thread, as Lines gives them, at the head; 0 for those that stand there no more. Of a commit that nobody knows GitHub tells where
+// the thread stands.
+func (s Snapshot) linesOf(t conversation.Thread) []int {
+	if t.Head == s.Range.Head {
+		return t.Lines()
+	}
+	if at, known := s.Lines[t.ID]; known {
+		return at
+	}
+	return append([]int{t.Line}, make([]int, len(t.Also))...)
 }
 
 // threadsOf gives findings, by index, the threads of ours that are about them. may says of which wordings of threads a finding can be one.
@@ -68,12 +89,12 @@ func (g gathered) threadsOf(may func(w wording, finding int) bool) map[int]int {
 }
 
 // threaded finds the thread that each distinct finding has, by index in Snapshot.Conversation.Threads; -1 for none. One that we
-// settled is none: what comes back is said again. Nor is one that a person settled, of a grave finding: what is not settled by that is said in
-// a thread of its own, for the person to see.
+// settled is none: what comes back is said again. Nor is one that a person settled: what is not settled by that is said in a thread of its own, for the
+// person to see.
 func (m matched) threaded() []int {
 	out, heavy := make([]int, len(m.groups)), m.heavy(m.groups)
 	of := m.threadsOf(func(w wording, i int) bool {
-		return m.in.Snapshot.Conversation.Threads[w.thread].Live() && !(heavy[i] && m.in.Snapshot.decided(w.thread))
+		return m.in.Snapshot.Conversation.Threads[w.thread].Live() && !m.in.Snapshot.decided(w.thread, heavy[i])
 	})
 	for g, group := range m.groups {
 		out[g] = -1
@@ -97,23 +118,20 @@ func (g gathered) heavy(groups [][]int) map[int]bool {
 	return out
 }
 
-// decided reports whether a thread was resolved by somebody who settles grave findings by that.
-func (s Snapshot) decided(thread int) bool {
-	_, _, ok := s.persons().Settled(s.Conversation.Threads[thread], true)
+// decided reports whether a thread was settled: resolved by somebody who may for its finding and for one that is similar, heavy where a wording of that is
+// grave, or by a ruling of ours.
+func (s Snapshot) decided(thread int, heavy bool) bool {
+	t := s.Conversation.Threads[thread]
+	_, _, ok := s.persons().Settled(t, heavy || grave(t.Asserted()))
 	return ok
 }
 
 // silences says of which threads a finding can be one so that it may not count any more: what we conceded there, or people settled. heavy are
 // the findings of which a wording is grave.
 func (g gathered) silences(heavy map[int]bool) func(thread, finding int) bool {
-	people, now := g.in.Snapshot.persons(), g.in.rulings()
+	now := g.in.rulings()
 	return func(thread, i int) bool {
-		if heavy[i] {
-			return g.in.Snapshot.decided(thread)
-		}
-		t := g.in.Snapshot.Conversation.Threads[thread]
-		_, _, ok := people.Settled(t, grave(t.Asserted()))
-		return ok || now[thread].Status == conversation.Resolved
+		return g.in.Snapshot.decided(thread, heavy[i]) || !heavy[i] && now[thread].Status == conversation.Resolved
 	}
 }
 
@@ -124,7 +142,7 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 	silent := g.silences(heavy)
 	settles := func(w wording, i int) bool {
 		f := g.findings[i]
-		return silent(w.thread, i) && (!heavy[i] || grave(f) && g.in.Snapshot.beyond(w, f) == "")
+		return silent(w.thread, i) && (!heavy[i] || grave(f)) && g.in.Snapshot.beyond(w, f) == ""
 	}
 	holds := func(w wording, i int) bool {
 		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding))
@@ -143,32 +161,68 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 	return of
 }
 
-// beyond says why a grave finding is beyond what somebody settled who resolved the thread of a similar wording; empty when it is not. Settled is
-// what the thread shows (decision 56): what the same reviewer said, as grave, about code that is still as it was.
+// beyond says why a finding is beyond what was settled in the thread of a similar wording; empty when it is not. Settled is what the thread shows
+// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said.
 func (s Snapshot) beyond(w wording, f review.Finding) string {
 	switch {
-	case w.Source.Name != "" && w.Source.Name != f.Source.Name:
+	case grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
-	case !identity.Covers(w.Priority, w.Category, f):
+	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:
 		return "it was said to be less grave, or not to be about security"
-	case s.changedSince(s.Conversation.Threads[w.thread], f):
+	case w.gone, s.changedSince(s.Conversation.Threads[w.thread], f):
 		return "its code has changed since"
+	case elsewhere(w.Finding, f):
+		return "it is about other code"
 	}
 	return ""
 }
 
-// unsettled says of distinct findings, by their number, why a thread about something similar that a person resolved does not settle them.
+// unquoted is how far apart two findings are about the same code of which one quotes none, in lines.
+const unquoted = 3
+
+// elsewhere reports whether a finding is about other code than a wording of a thread: other lines than those it may speak of, or a quote that stands who
+// knows where and is another one.
+func elsewhere(w, f review.Finding) bool {
+	quotes := w.Evidence != "" && f.Evidence != ""
+	if w.Line == nil || f.Line == nil {
+		return quotes && evidence.Fold(w.Evidence) != evidence.Fold(f.Evidence)
+	}
+	from, to := reach(w)
+	first, last := reach(f)
+	if !quotes {
+		from, to = from-unquoted, to+unquoted
+	}
+	return last < from || to < first
+}
+
+// reach are the lines that a finding may speak of: its own, and those its quote may reach to; all for one without a line.
+func reach(f review.Finding) (from, to int) {
+	if f.Line == nil {
+		return 1, math.MaxInt32
+	}
+	more := strings.Count(strings.TrimSpace(f.Evidence), "\n")
+	if from, to = *f.Line-more, *f.Line+more; f.LineEnd != nil {
+		to = max(to, *f.LineEnd+more)
+	}
+	return from, to
+}
+
+// unsettled says of distinct findings, by their number, why a thread about something similar that was settled does not settle them.
 func (m matched) unsettled() map[int]string {
 	out, heavy := map[int]string{}, m.heavy(m.groups)
-	similar := m.threadsOf(func(w wording, i int) bool { return heavy[i] && m.in.Snapshot.decided(w.thread) })
+	similar := m.threadsOf(func(w wording, i int) bool { return m.in.Snapshot.decided(w.thread, heavy[i]) })
 	settled := m.settledBy(heavy)
 	for g, group := range m.groups {
 		at := slices.IndexFunc(group, func(i int) bool { _, ok := similar[i]; return ok })
-		open := slices.IndexFunc(group, func(i int) bool { t, ok := settled[i]; return (!ok || t < 0) && grave(m.findings[i]) })
+		open := slices.IndexFunc(group, func(i int) bool { t, ok := settled[i]; return (!ok || t < 0) && (grave(m.findings[i]) || !heavy[i]) })
 		if at >= 0 && open >= 0 {
 			thread := similar[group[at]]
 			t := m.in.Snapshot.Conversation.Threads[thread]
-			out[g] = fmt.Sprintf("[a similar thread](%s) that %s resolved does not settle this: %s", t.URL, sanitize.CodeSpan(t.ClosedBy), m.in.Snapshot.whyNot(thread, m.findings[group[open]]))
+			by := "that was resolved"
+			if t.ClosedBy != "" {
+				by = "that " + sanitize.CodeSpan(t.ClosedBy) + " resolved"
+			}
+			out[g] = fmt.Sprintf("[a similar thread](%s) %s does not settle this: %s", t.URL, by, m.in.Snapshot.whyNot(thread, m.findings[group[open]]))
 		}
 	}
 	return out
@@ -184,53 +238,101 @@ func (s Snapshot) whyNot(thread int, f review.Finding) (why string) {
 	return cmp.Or(why, "it says something else")
 }
 
-// changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened: its lines, those its quote
-// may reach to, or for one without a line any of its file.
+// changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened, or settled by a ruling: its lines, those
+// its quote may reach to, or for one without a line any of its file.
 func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
-	from, to := 1, math.MaxInt32
-	if f.Line != nil {
-		reach := strings.Count(strings.TrimSpace(f.Evidence), "\n")
-		if from, to = *f.Line-reach, *f.Line+reach; f.LineEnd != nil {
-			to = max(to, *f.LineEnd+reach)
-		}
-	}
+	from, to := reach(f)
 	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
 }
 
-// follow says what the files of threads of earlier commits are called at the head, by the id of the thread, and which lines at the head changed in
-// them since, for the threads that a person settled. Where nobody knows what stood there, as after a force-push whose commits are gone, all
-// lines may have.
-func (l *Loop) follow(ctx context.Context, snap Snapshot) (names map[string]string, changed map[string][][2]int, err error) {
+// Followed is what became of the places of threads of earlier commits, by the id of the thread.
+type Followed struct {
+	// Names are what their files are called at the head. Lines are what linesOf gives.
+	Names map[string]string `json:"names,omitempty"`
+	Lines map[string][]int  `json:"lines,omitempty"`
+	// Changed are, for threads that are settled, the lines at the head that changed in these files since: by a person since the thread was opened, by a
+	// ruling of ours since that. Where nobody knows what stood there, as after a force-push whose commits are gone, or the code is not as it was that
+	// shows what we conceded, all lines may have.
+	Changed map[string][][2]int `json:"changed,omitempty"`
+}
+
+// follow finds out about the places of threads.
+func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
+	out := Followed{Names: map[string]string{}, Lines: map[string][]int{}, Changed: map[string][][2]int{}}
 	if snap.Conversation == nil {
-		return nil, nil, nil
+		return out, nil
 	}
-	names, changed = map[string]string{}, map[string][][2]int{}
-	since := map[string]*diff.Diff{}
+	diffs := map[string]*diff.Diff{snap.Range.Head: {}}
+	since := func(commit string) (*diff.Diff, error) {
+		if d, known := diffs[commit]; known {
+			return d, nil
+		}
+		d, err := l.History.Diff(ctx, commit, snap.Range.Head)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		} else if err != nil {
+			d = nil
+		}
+		diffs[commit] = d
+		return d, nil
+	}
 	for i, t := range snap.Conversation.Threads {
-		decided := snap.decided(i)
-		if t.Head == snap.Range.Head || !t.Live() && !decided && t.Ruling == "" {
+		if !t.Live() && t.Ruling == "" {
 			continue
 		}
-		d, known := since[t.Head]
-		if !known {
-			if d, err = l.History.Diff(ctx, t.Head, snap.Range.Head); ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
-			} else if err != nil {
-				d = nil
-			}
-			since[t.Head] = d
+		d, err := since(t.Head)
+		if err != nil {
+			return out, err
 		}
 		name := snap.named(t)
-		if d != nil {
+		if d != nil && t.Head != snap.Range.Head {
 			path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
 			name = spelling.Name(path)
-			names[t.ID] = name
+			out.Names[t.ID] = name
+			lines := t.Lines()
+			for n, line := range lines {
+				if _, at, ok := d.MapLine(spelling.Raw(t.File), line); line > 0 && ok {
+					lines[n] = at
+				} else {
+					lines[n] = 0
+				}
+			}
+			out.Lines[t.ID] = lines
 		}
-		if lines := changedIn(d, name); decided && len(lines) > 0 {
-			changed[t.ID] = lines
+		if !snap.decided(i, false) {
+			continue
+		}
+		if t.Ruling != "" {
+			if d, err = since(cmp.Or(t.RuledAt, t.Head)); err != nil {
+				return out, err
+			}
+		}
+		if lines := changedIn(d, name); len(lines) > 0 {
+			out.Changed[t.ID] = lines
+		}
+		if t.Ruling == conversation.Conceded && !stands(d, t.Fact) {
+			out.Changed[t.ID] = changedIn(nil, name)
 		}
 	}
-	return names, changed, nil
+	return out, nil
+}
+
+// stands reports whether code is as it was before a diff; nil is none that anybody knows.
+func stands(d *diff.Diff, at *conversation.Place) bool {
+	if d == nil || at == nil {
+		return false
+	}
+	path, first, last := spelling.Raw(at.File), at.Line, max(at.Line, at.LineEnd)
+	now, begin, ok := d.MapLine(path, max(first, 1))
+	if first == 0 {
+		return ok && len(changedIn(d, spelling.Name(now))) == 0
+	}
+	for line := first; line <= last; line++ {
+		if _, at, ok := d.MapLine(path, line); !ok || at-begin != line-first {
+			return false
+		}
+	}
+	return true
 }
 
 // changedIn are the ranges of lines of a file that a diff changed; all where that is not known.

@@ -21,12 +21,22 @@ func showing(said ...review.Finding) conversation.Thread {
 		t.RaisedBy = append(t.RaisedBy, f.Source.Name)
 	}
 	for _, f := range said[1:] {
-		t.Also = append(t.Also, conversation.Wording{By: f.Source.Name, Finding: f.Title, Assessment: f.Description, Category: f.Category, Priority: f.Priority, Evidence: f.Evidence})
+		w := conversation.Wording{By: f.Source.Name, Finding: f.Title, Assessment: f.Description, Category: f.Category, Priority: f.Priority, Evidence: f.Evidence}
+		if f.Line != nil {
+			w.Line = *f.Line
+		}
+		t.Also = append(t.Also, w)
 	}
 	return t
 }
 
-// Whoever resolves the thread of a grave finding settles what the thread shows: what that reviewer said, as grave, of code that is still as it
+// quoting is a finding on another line with another quote.
+func quoting(f review.Finding, line int, quote string) review.Finding {
+	f.Line, f.Evidence = &line, quote
+	return f
+}
+
+// Whoever resolves the thread of a finding settles what the thread shows: what that reviewer said, as grave, of code that is still as it
 // was (threats.md T374, T375). All else is open, and is said in a thread of its own.
 func TestWhatResolvingAThreadSettles(t *testing.T) {
 	first := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
@@ -48,6 +58,8 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 	unnamed.By, unnamed.RaisedBy = "", []string{"one", "two"}
 	nobody := showing(first)
 	nobody.By, nobody.RaisedBy = "", nil
+	outdated, outdatedMinor := showing(first), showing(minor)
+	outdated.Line, outdatedMinor.Line, outdated.Origin, outdatedMinor.Origin = 0, 0, 9, 9
 	for _, c := range []struct {
 		what    string
 		thread  conversation.Thread
@@ -65,8 +77,15 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"a P0 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P0 })}, nil, "it was said to be less grave, or not to be about security"},
 		{"security that was not", showing(first), []review.Finding{as(again, security)}, nil, "it was said to be less grave, or not to be about security"},
 		{"a P1 that was a P2", showing(minor), []review.Finding{again}, nil, "it was said to be less grave, or not to be about security"},
-		{"a P2 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P2 })}, [][2]int{{9, 9}}, ""},
-		{"a P2, in changed code", showing(minor), []review.Finding{minor}, [][2]int{{9, 9}}, ""},
+		{"a P2 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P2 })}, nil, ""},
+		{"a P2 that was a P1, in changed code", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P2 })}, [][2]int{{9, 9}}, "its code has changed since"},
+		{"a P2", showing(minor), []review.Finding{minor}, [][2]int{{1, 8}, {10, 20}}, ""},
+		{"a P2, in changed code", showing(minor), []review.Finding{minor}, [][2]int{{9, 9}}, "its code has changed since"},
+		{"a P2 that was a P3", showing(as(first, func(f *review.Finding) { f.Priority = review.P3 })), []review.Finding{minor}, nil, "it was said to be less grave, or not to be about security"},
+		{"a P2 of another reviewer", showing(minor), []review.Finding{as(other, func(f *review.Finding) { f.Priority = review.P2 })}, nil, ""},
+		{"a P2 that another reviewer joins from new code", showing(minor), []review.Finding{minor, as(other, func(f *review.Finding) { f.Priority, f.Line = review.P2, &later })}, [][2]int{{17, 19}}, "its code has changed since"},
+		{"its line is gone", outdated, []review.Finding{first}, nil, "its code has changed since"},
+		{"that of a P2 is", outdatedMinor, []review.Finding{minor}, nil, "its code has changed since"},
 		{"another reviewer", showing(first), []review.Finding{other}, nil, "the thread does not have it from `two`"},
 		{"another one too", showing(first), []review.Finding{first, other}, nil, "the thread does not have it from `two`"},
 		{"both are in the thread", showing(first, other), []review.Finding{again, other}, nil, ""},
@@ -76,10 +95,18 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"one that names nobody", nobody, []review.Finding{again}, nil, ""},
 		{"a minor one of somebody else goes along", showing(first), []review.Finding{again, as(other, func(f *review.Finding) { f.Priority = review.P2 })}, nil, ""},
 		{"a minor one takes no grave one along", showing(minor), []review.Finding{minor, other}, nil, "the thread does not have it from `two`"},
-		{"what somebody joins with it is not it", showing(first, bridge), []review.Finding{far, bridge}, nil, "the thread does not have it from `one`"},
+		{"what somebody joins with it is not it", showing(first, bridge), []review.Finding{far, bridge}, nil, "it is about other code"},
+		{"other code close by", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 12, "return shelf / Count(shelves)")}, nil, "it is about other code"},
+		{"more of the same code", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 8, "n := 0\nreturn Count(shelves) / len(shelves)")}, nil, ""},
+		{"a line besides, of who quotes nothing", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 7, "")}, nil, ""},
+		{"many lines besides, of who quotes nothing", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 14, "")}, nil, "it is about other code"},
+		{"each has code of its own", showing(quoting(first, 9, "one()"), quoting(other, 12, "two()")), []review.Finding{quoting(first, 9, "one()"), quoting(other, 12, "two()")}, nil, ""},
 	} {
 		in := raised(c.found, c.thread)
-		in.Snapshot.Changed = map[string][][2]int{"1": c.changed}
+		in.Snapshot.Changed, in.Snapshot.Lines = map[string][][2]int{"1": c.changed}, map[string][]int{"1": c.thread.Lines()}
+		if c.thread.Line == 0 {
+			in.Snapshot.Lines["1"][0] = 0
+		}
 		j := Judge(in)
 		if open := j.Result.Outcome != review.Converged; open != (c.why != "") || open == (len(j.Result.Dismissed) > 0) {
 			t.Errorf("%s: %s, dismissed %v", c.what, j.Result.Outcome, j.Result.Dismissed)
@@ -197,12 +224,16 @@ func TestChangedSinceThreads(t *testing.T) {
 	threads[3].ClosedBy = "ada"
 	in := raised(nil, threads...)
 	l := &Loop{History: differing{since: map[string]string{"before": text}}}
-	names, got, err := l.follow(t.Context(), in.Snapshot)
+	at, err := l.follow(t.Context(), in.Snapshot)
+	names, got := at.Names, at.Changed
 	if err != nil || len(got) != 2 || !slices.Equal(got["1"], [][2]int{{2, 2}}) || len(got["2"]) != 1 || got["2"][0][1] < 1<<30 {
 		t.Errorf("%v, %v", got, err)
 	}
 	if len(names) != 2 || names["1"] != "a.go" || names["4"] != "a.go" {
 		t.Errorf("names: %v", names)
+	}
+	if len(at.Lines) != 2 || !slices.Equal(at.Lines["1"], []int{10}) {
+		t.Errorf("lines: %v", at.Lines)
 	}
 }
 
@@ -217,11 +248,56 @@ func TestThreadsFollowTheirFiles(t *testing.T) {
 		in := raised(nil, one)
 		in.Snapshot.Brief.Files = []review.BriefFile{{Path: "of-base.go", OldPath: "a.go"}}
 		var err error
-		if in.Snapshot.Names, _, err = l.follow(t.Context(), in.Snapshot); err != nil {
+		if in.Snapshot.Followed, err = l.follow(t.Context(), in.Snapshot); err != nil {
 			t.Fatal(err)
 		}
 		if got := in.Snapshot.named(one); got != want {
 			t.Errorf("%s: %q, want %q", head, got, want)
+		}
+	}
+}
+
+// A ruling of ours holds while the code that it is about, and the code that shows what we conceded, are as they were when we ruled (threats.md T399).
+func TestWhatARulingRestsOn(t *testing.T) {
+	edit := func(file string) string {
+		return fmt.Sprintf("diff --git a/%[1]s b/%[1]s\nindex 1..2 100644\n--- a/%[1]s\n+++ b/%[1]s\n@@ -1,4 +1,4 @@\n+line 0\n line 1\n line 2\n-line 3\n line 4\n", file)
+	}
+	l := &Loop{History: differing{since: map[string]string{"opened": edit("a.go"), "edited": edit("a.go"), "guard": edit("guard.go"), "other": edit("other.go"),
+		"renamed": "diff --git a/guard.go b/moved.go\nsimilarity index 100%\nrename from guard.go\nrename to moved.go\n"}}}
+	const all = 1 << 30
+	some, none := [][2]int{{1, 1}, {3, 4}}, [][2]int(nil)
+	for _, c := range []struct {
+		what    string
+		ruling  conversation.Ruling
+		ruledAt string
+		fact    *conversation.Place
+		want    [][2]int
+	}{
+		{"on this head", conversation.Conceded, "head", &conversation.Place{File: "guard.go", Line: 3}, none},
+		{"other files changed", conversation.Conceded, "other", &conversation.Place{File: "guard.go", Line: 3}, none},
+		{"other lines changed", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 1, LineEnd: 2}, none},
+		{"its file was renamed", conversation.Conceded, "renamed", &conversation.Place{File: "guard.go", Line: 3}, none},
+		{"what shows it is gone", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 3}, [][2]int{{1, all}}},
+		{"a line of it is gone", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 2, LineEnd: 4}, [][2]int{{1, all}}},
+		{"somewhere in a file that changed", conversation.Conceded, "guard", &conversation.Place{File: "guard.go"}, [][2]int{{1, all}}},
+		{"somewhere in a file that did not", conversation.Conceded, "other", &conversation.Place{File: "guard.go"}, none},
+		{"nobody knows what shows it", conversation.Conceded, "other", nil, [][2]int{{1, all}}},
+		{"nobody knows that commit", conversation.Conceded, "gone", &conversation.Place{File: "guard.go", Line: 1}, [][2]int{{1, all}}},
+		{"lines of the file changed", conversation.Conceded, "edited", &conversation.Place{File: "guard.go", Line: 3}, some},
+		{"it may wait", conversation.Later, "edited", nil, some},
+		{"an answer that does not tell its commit", conversation.Later, "", nil, some},
+		{"a person's word", conversation.Word, "guard", nil, none},
+	} {
+		one := threadOf(saidBy("one", foundAt(review.P2, 9, ""), "Mean of an empty list divides by zero"), 1)
+		one.Head, one.Status, one.Closed, one.ClosedBy = "opened", conversation.Resolved, true, "boss"
+		one.Ruling, one.RuledAt, one.Fact = c.ruling, c.ruledAt, c.fact
+		at, err := l.follow(t.Context(), raised(nil, one).Snapshot)
+		got := at.Changed["1"]
+		if len(got) == 1 && got[0][1] > all {
+			got[0][1] = all
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", c.what, got, err, c.want)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 		out = append(out, spoken{
 			thread: r.thread, text: r.words(sanitize.Inline(r.reason, policy), snap.persons().Reviewers, snap.Range.Head, req.Target),
 			resolve: r.answer.Status == conversation.Resolved, ask: r.answer.Status == conversation.HandedOver,
-			block: conversation.Ruled(snap.Conversation.Threads[r.thread], r.answer, r.reason, snap.Range.Head),
+			block: conversation.Ruled(snap.Conversation.Threads[r.thread], r.answer, r.reason, snap.Range.Head, r.fact),
 		})
 	}
 	return out

@@ -30,9 +30,7 @@ type Snapshot struct {
 	// their file any more.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
-	// Names and Changed are what follow gives.
-	Names   map[string]string   `json:"names,omitempty"`
-	Changed map[string][][2]int `json:"changed,omitempty"`
+	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
@@ -142,7 +140,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
-	if snap.Names, snap.Changed, err = l.follow(ctx, snap); err != nil {
+	if snap.Followed, err = l.follow(ctx, snap); err != nil {
 		return snap, err
 	}
 	if snap.Gone, err = l.gone(ctx, snap); err != nil {

@@ -55,6 +55,15 @@ type Wording struct {
 	Category   string          `json:"category,omitempty"`
 	Priority   review.Priority `json:"priority"`
 	Evidence   string          `json:"evidence,omitempty"`
+	// Line is where it stood when the thread was opened; 0 where that is not told.
+	Line int `json:"line,omitempty"`
+}
+
+// Place is some lines of a file, which is a spelling; 0 and 0 for all of it.
+type Place struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	LineEnd int    `json:"line_end,omitempty"`
 }
 
 // Reply is what somebody who is not us said in a thread of ours.
@@ -73,9 +82,10 @@ type Thread struct {
 	ID   string `json:"id"`
 	Node string `json:"node"`
 	URL  string `json:"url,omitempty"`
-	// File is a spelling. Line is where the thread stands now, at the head; 0 when GitHub shows it as outdated.
+	// File is a spelling. Line is where the thread stands now, at the head; 0 when GitHub shows it as outdated. Origin is where it was opened.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
+	Origin int    `json:"origin,omitempty"`
 	Status Status `json:"status"`
 	Score  int    `json:"score"`
 	// Assessment is what we said when we opened it; Identity names the finding it is about, Category, Priority and Evidence are of that.
@@ -101,6 +111,9 @@ type Thread struct {
 	Ruling Ruling `json:"ruling,omitempty"`
 	Word   string `json:"word,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// RuledAt is the commit that was ruled on, Fact the code of it that shows what we conceded; nil where no answer says.
+	RuledAt string `json:"ruled_at,omitempty"`
+	Fact    *Place `json:"fact,omitempty"`
 	// DeveloperReplies stand in the order they were given in; Answered is how many of them came before our last answer.
 	DeveloperReplies []Reply `json:"developer_replies,omitempty"`
 	Answered         int     `json:"answered,omitempty"`
@@ -164,6 +177,10 @@ type block struct {
 	Reason string `json:"reason"`
 	Ruling Ruling `json:"ruling"`
 	Word   string `json:"word"`
+
+	FactFile string `json:"fact_file"`
+	FactLine int    `json:"fact_line"`
+	FactEnd  int    `json:"fact_end"`
 }
 
 // Rebuild makes the state of a discussion. open reads one comment and decides whether it is ours.
@@ -253,6 +270,7 @@ func (r *rebuilding) thread(t review.Thread) {
 	out := Thread{
 		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
 		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
+		Origin: b.Line,
 	}
 	if t.Line != nil {
 		out.Line = *t.Line
@@ -295,11 +313,15 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
 		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, len(t.DeveloperReplies)
+		t.RuledAt, t.Fact = "", nil
 		if b.Status == Disputed {
 			t.Turns++
 		}
 		if b.Status == Resolved && b.Ruling.valid() {
-			t.Ruling, t.Word = b.Ruling, b.Word
+			t.Ruling, t.Word, t.RuledAt = b.Ruling, b.Word, b.Head
+			if b.FactFile != "" {
+				t.Fact = &Place{File: b.FactFile, Line: b.FactLine, LineEnd: b.FactEnd}
+			}
 		}
 	default:
 		r.ignore(c, o.Own, fmt.Sprintf("%q is no status", b.Status))
@@ -326,8 +348,17 @@ func (t Thread) Asserted() review.Finding {
 	return f
 }
 
-// Shown are the wordings of the finding that the thread shows, as Asserted, each from who said it. Where a thread does not tell, each who raised
-// it said all; where it does not name those either, nobody is named.
+// Lines are where the wordings that the thread shows stood when it was opened: its own, and those of Also; 0 where that is not told.
+func (t Thread) Lines() []int {
+	out := []int{cmp.Or(t.Origin, t.Line)}
+	for _, w := range t.Also {
+		out = append(out, w.Line)
+	}
+	return out
+}
+
+// Shown are the wordings of the finding that the thread shows, as Asserted, each from who said it: the thread's own, and those of Also at the end, where
+// they stood when it was opened. Where a thread does not tell, each who raised it said all; where it does not name those either, nobody is named.
 func (t Thread) Shown() (out []review.Finding) {
 	f, by := t.Asserted(), t.RaisedBy
 	switch {
@@ -341,7 +372,10 @@ func (t Thread) Shown() (out []review.Finding) {
 	}
 	for _, w := range t.Also {
 		f.Source.Name, f.Title, f.Description = w.By, w.Finding, w.Assessment
-		f.Category, f.Priority, f.Evidence = w.Category, w.Priority, w.Evidence
+		f.Category, f.Priority, f.Evidence, f.Line = w.Category, w.Priority, w.Evidence, nil
+		if w.Line > 0 {
+			f.Line = &w.Line
+		}
 		out = append(out, f)
 	}
 	return out

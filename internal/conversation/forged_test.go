@@ -304,22 +304,23 @@ func TestOneBitIsRefused(t *testing.T) {
 func TestShown(t *testing.T) {
 	f, other := coupon, coupon
 	f.Source.Name, other.Source.Name = "picky", "calm"
-	other.Title, other.Description, other.Priority, other.Category, other.Evidence = "Text from outside in a query", "", review.P1, "bug", "execute("
+	beside := at + 2
+	other.Title, other.Description, other.Priority, other.Category, other.Evidence, other.Line = "Text from outside in a query", "", review.P1, "bug", "execute(", &beside
 	block := append(conversation.Opening(f, "0123456789abcdef", []string{"calm", "picky"}, at, "abc"), conversation.Also(f, []review.Finding{other})...)
 	before := conversation.Opening(f, "0123456789abcdef", []string{"calm", "picky"}, at, "abc")
 	for _, c := range []struct {
 		block []conversation.Field
 		want  []string
 	}{
-		{block, []string{"picky P0 security " + f.Title + f.Description + f.Evidence, "calm P1 bug Text from outside in a queryexecute("}},
-		{before, []string{"calm P0 security " + f.Title + f.Description + f.Evidence, "picky P0 security " + f.Title + f.Description + f.Evidence}},
+		{block, []string{fmt.Sprint("picky P0 security ", at, " ", f.Title+f.Description+f.Evidence), fmt.Sprint("calm P1 bug ", beside, " Text from outside in a queryexecute(")}},
+		{before, []string{fmt.Sprint("calm P0 security ", at, " ", f.Title+f.Description+f.Evidence), fmt.Sprint("picky P0 security ", at, " ", f.Title+f.Description+f.Evidence)}},
 	} {
 		var got []string
 		for _, w := range rebuild(thread("PRRT_1", coupon.File, at, said(100, bot, sealed("text", c.block, marker("n1", 2))))).Threads[0].Shown() {
-			if w.File != coupon.File || w.Line == nil || *w.Line != at {
-				t.Errorf("%+v has another place", w)
+			if w.File != coupon.File || w.Line == nil {
+				t.Fatalf("%+v has no place", w)
 			}
-			got = append(got, w.Source.Name+" "+string(w.Priority)+" "+w.Category+" "+w.Title+w.Description+w.Evidence)
+			got = append(got, fmt.Sprintf("%s %s %s %d %s", w.Source.Name, w.Priority, w.Category, *w.Line, w.Title+w.Description+w.Evidence))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q; want %q", got, c.want)

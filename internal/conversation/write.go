@@ -40,13 +40,20 @@ func Also(first review.Finding, others []review.Finding) (out []Field) {
 	for n, f := range others {
 		for _, field := range []Field{
 			{Name: "by", Text: f.Source.Name}, {Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description},
-			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence},
+			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence}, {Name: "line", Number: lineOf(f)},
 		} {
 			field.Name = numbered(field.Name, n)
 			out = append(out, field)
 		}
 	}
 	return out
+}
+
+func lineOf(f review.Finding) int {
+	if f.Line == nil {
+		return 0
+	}
+	return *f.Line
 }
 
 func numbered(field string, n int) string { return fmt.Sprintf("%s_%d", field, n+2) }
@@ -63,6 +70,8 @@ func readAlso(block string) (out []Wording) {
 		if w.By == "" || !w.Priority.Valid() {
 			return out
 		}
+		line, _ := fields[numbered("line", n)].(float64)
+		w.Line = int(line)
 		out = append(out, w)
 	}
 }
@@ -72,7 +81,11 @@ func Answering(t Thread, s Status, reason, head string) []Field {
 	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}}
 }
 
-// Ruled are the fields of the block of an answer in a dispute.
-func Ruled(t Thread, a Answer, reason, head string) []Field {
-	return append(Answering(t, a.Status, reason, head), Field{Name: "ruling", Text: string(a.Ruling)}, Field{Name: "word", Text: a.Word})
+// Ruled are the fields of the block of an answer in a dispute. fact is the code that shows what is conceded, nil where nothing is.
+func Ruled(t Thread, a Answer, reason, head string, fact *Place) []Field {
+	out := append(Answering(t, a.Status, reason, head), Field{Name: "ruling", Text: string(a.Ruling)}, Field{Name: "word", Text: a.Word})
+	if fact != nil {
+		out = append(out, Field{Name: "fact_file", Text: fact.File, Whole: true}, Field{Name: "fact_line", Number: fact.Line}, Field{Name: "fact_end", Number: fact.LineEnd})
+	}
+	return out
 }

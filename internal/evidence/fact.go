@@ -16,7 +16,7 @@ import (
 const factLetters = 12
 
 // Fact establishes whether a fact stands at the reviewed commit and says more than the finding it speaks of. What the change removed
-// is no fact, and neither is what only the diff shows.
+// is no fact, and neither is what only the diff shows. The result says where a fact stands that stands there once.
 func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Finding) (Result, error) {
 	if fact == nil {
 		return Result{Status: None}, nil
@@ -40,7 +40,8 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	case name == about.File && (strings.Contains(Fold(about.Evidence), quote) || strings.Contains(Fold(about.Description), quote)):
 		return no("quotes only what the finding itself quotes")
 	}
-	return Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines}, nil
+	first, last := span(fileLines(head.text, true), fact.Evidence)
+	return Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines, Line: first, LineEnd: last}, nil
 }
 
 // proseEndings are those of files that people read and no program does.
