@@ -127,7 +127,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	case len(r.Subjects) > 0: // nobody wrote a description
 		snap.PR.Body = "Subjects of the commits, newest first:\n- " + strings.Join(r.Subjects, "\n- ")
 	}
-	if snap.Brief, snap.Took, err = l.brief(ctx, req, r, req.wallTime()-p.spent); err != nil {
+	if err := l.read(ctx, &snap, req, req.wallTime()-p.spent); err != nil {
 		return snap, err
 	}
 	if snap.Dismissals, err = l.readDismissals(ctx, req, r, snap.Brief); err != nil {
@@ -140,12 +140,6 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Brief.Warnings = append(snap.Brief.Warnings,
 			fmt.Sprintf("git shows %d changed files, GitHub counts %d", given, snap.PR.ChangedFiles))
 	}
-	if snap.Followed, err = l.follow(ctx, snap); err != nil {
-		return snap, err
-	}
-	if snap.Gone, err = l.gone(ctx, snap); err != nil {
-		return snap, err
-	}
 	if snap.Alike, err = l.alike(ctx, snap); err != nil {
 		return snap, err
 	}
@@ -155,14 +149,25 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	return masked(snap, l.Secrets), nil
 }
 
-// brief reads the change within what is left of the run's wall time, and says how long that took: what an author has written may be made to take for ever.
-// errWallTime when the time did not suffice.
-func (l *Loop) brief(ctx context.Context, req Request, r Range, left time.Duration) (review.Brief, time.Duration, error) {
+// read reads the change, and what became of the code that threads are about, within what is left of the run's wall time: what an author has written may be
+// made to take for ever. errWallTime when the time did not suffice.
+func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.Duration) (err error) {
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
 	began := time.Now()
-	brief, err := l.Briefer.Brief(limited, r, req.Context, req.Limits)
-	return brief, time.Since(began), err
+	defer func() {
+		if snap.Took = time.Since(began); err != nil && limited.Err() != nil {
+			err = fmt.Errorf("read the change: %w", context.Cause(limited))
+		}
+	}()
+	if snap.Brief, err = l.Briefer.Brief(limited, snap.Range, req.Context, req.Limits); err != nil {
+		return err
+	}
+	if snap.Followed, err = l.follow(limited, *snap); err != nil {
+		return err
+	}
+	snap.Gone, err = l.gone(limited, *snap)
+	return err
 }
 
 // checker holds claims against what a round is about.

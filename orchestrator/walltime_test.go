@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/review"
 )
 
@@ -129,6 +131,25 @@ func TestReadingTakesWallTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// endless is a history in which no comparison comes to an end by itself.
+type endless struct{ shelf }
+
+func (endless) Diff(ctx context.Context, _, _ string) (*diff.Diff, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// So is following the code that threads of earlier commits are about.
+func TestFollowingThreadsTakesWallTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		snap := raised(nil, showing(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero"))).Snapshot
+		l := &Loop{History: endless{}, Briefer: newStage()}
+		if err := l.read(t.Context(), &snap, Request{}, time.Minute); !errors.Is(err, errWallTime) || snap.Took != time.Minute {
+			t.Errorf("after %s: %v", snap.Took, err)
+		}
+	})
 }
 
 // A fixer that the end of the run's wall time cuts has its price all the same.
