@@ -381,7 +381,7 @@ func (g gathered) agreed() gathered {
 
 // settledIn is the thread that settles a distinct finding; -1 when none does. of is what settledBy gives: each grave
 // wording has to be settled, for who resolved one of them may not have seen the others, and none may be open in another thread. Others go along
-// where their code was there when the thread was settled, and is as it was.
+// where they are about the code that the thread is about, and that is as it was.
 func (g gathered) settledIn(group []int, of map[int]int) int {
 	thread := -1
 	for _, i := range group {
@@ -394,7 +394,7 @@ func (g gathered) settledIn(group []int, of map[int]int) int {
 		}
 	}
 	for _, i := range group {
-		if _, ok := of[i]; !ok && thread >= 0 && g.in.Snapshot.changedSince(g.in.Snapshot.Conversation.Threads[thread], g.findings[i]) {
+		if _, ok := of[i]; !ok && thread >= 0 && !g.in.Snapshot.goesAlong(g.findings[i], thread) {
 			return -1
 		}
 	}

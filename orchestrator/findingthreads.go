@@ -177,6 +177,13 @@ func (s Snapshot) beyond(w wording, f review.Finding) string {
 	return ""
 }
 
+// goesAlong reports whether a finding is about the code that a thread is about, which is as it was.
+func (s Snapshot) goesAlong(f review.Finding, thread int) bool {
+	return !s.changedSince(s.Conversation.Threads[thread], f) && slices.ContainsFunc(s.wordings(), func(w wording) bool {
+		return w.thread == thread && !w.gone && !elsewhere(w.Finding, f)
+	})
+}
+
 // unquoted is how far apart two findings are about the same code of which one quotes none, in lines.
 const unquoted = 3
 

@@ -84,6 +84,7 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"a P2 that was a P3", showing(as(first, func(f *review.Finding) { f.Priority = review.P3 })), []review.Finding{minor}, nil, "it was said to be less grave, or not to be about security"},
 		{"a P2 of another reviewer", showing(minor), []review.Finding{as(other, func(f *review.Finding) { f.Priority = review.P2 })}, nil, ""},
 		{"a P2 that another reviewer joins from new code", showing(minor), []review.Finding{minor, as(other, func(f *review.Finding) { f.Priority, f.Line = review.P2, &later })}, [][2]int{{17, 19}}, "its code has changed since"},
+		{"a P2 that another reviewer joins from other code", showing(minor), []review.Finding{minor, as(other, func(f *review.Finding) { f.Priority, f.Line = review.P2, &later })}, nil, "it is about other code"},
 		{"its line is gone", outdated, []review.Finding{first}, nil, "its code has changed since"},
 		{"that of a P2 is", outdatedMinor, []review.Finding{minor}, nil, "its code has changed since"},
 		{"another reviewer", showing(first), []review.Finding{other}, nil, "the thread does not have it from `two`"},
