@@ -187,19 +187,24 @@ func (s Snapshot) goesAlong(f review.Finding, thread int) bool {
 // unquoted is how far apart two findings are about the same code of which one quotes none, in lines.
 const unquoted = 3
 
-// elsewhere reports whether a finding is about other code than a wording of a thread: other lines than those it may speak of, or a quote that stands who
-// knows where and is another one.
+// elsewhere reports whether a finding is about other code than a wording of a thread: other lines than those it may speak of, or where these are not known
+// another quote.
 func elsewhere(w, f review.Finding) bool {
-	quotes := w.Evidence != "" && f.Evidence != ""
 	if w.Line == nil || f.Line == nil {
-		return quotes && evidence.Fold(w.Evidence) != evidence.Fold(f.Evidence)
+		return quoteApart(w, f)
 	}
 	from, to := reach(w)
 	first, last := reach(f)
-	if !quotes {
+	if w.Evidence == "" || f.Evidence == "" {
 		from, to = from-unquoted, to+unquoted
 	}
 	return last < from || to < first
+}
+
+// quoteApart reports whether two findings quote code of which neither holds the other's.
+func quoteApart(a, b review.Finding) bool {
+	one, two := evidence.Fold(a.Evidence), evidence.Fold(b.Evidence)
+	return !strings.Contains(one, two) && !strings.Contains(two, one)
 }
 
 // reach are the lines that a finding may speak of: its own, and those its quote may reach to; all for one without a line.

@@ -123,6 +123,20 @@ func TestCures(t *testing.T) {
 	}
 }
 
+// A fix of this run cures the thread of the finding that it fixed, not that of a similar one in other code.
+func TestAFixCuresItsOwn(t *testing.T) {
+	thread := conversation.Thread{ID: "1", File: "a.go", Line: 3, Priority: review.P1, Category: "bug", Head: "before", Evidence: "return Count(shelves) / len(shelves)",
+		Assessment: conversation.Assessment{Finding: "Mean of an empty list divides by zero", Score: 7}}
+	for quote, want := range map[string]bool{thread.Evidence: true, "n := 0\n" + thread.Evidence: true, "": true, "return shelf / Count(shelves)": false} {
+		f := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+		f.Evidence = quote
+		m := matched{tracked: []Tracked{{Round: 1, FixedIn: 1, Settled: true, Claim: &review.Claim{Kind: review.ClaimFixed}, Findings: []review.Finding{f}}}}
+		if m.in.Round = 2; (m.fixed(thread) != nil) != want {
+			t.Errorf("a fix of %q: %v, want %v", quote, !want, want)
+		}
+	}
+}
+
 // Closing its thread settles no grave finding that is found again; of others a person's word is taken.
 func TestReopened(t *testing.T) {
 	thread := conversation.Thread{ID: "1", Node: "T1", File: "a.go", Line: 3, Status: conversation.Pending, Closed: true, Priority: review.P1, Category: "bug", Head: "before",

@@ -58,9 +58,11 @@ func (g gathered) whole() bool {
 // fixed is what the fixer said of the finding of a thread that it fixed in an earlier round, and that those who had raised it did not find
 // again; nil when it did not.
 func (m matched) fixed(t conversation.Thread) *review.Claim {
+	said := t.Asserted()
 	for _, old := range m.tracked {
+		same := func(_, i int) bool { return !quoteApart(said, old.Findings[i]) }
 		if old.Round < m.in.Round && old.FixedIn > 0 && old.Settled && !old.Stuck && old.Claim != nil && old.Claim.Kind == review.ClaimFixed &&
-			len(identity.Match([]review.Finding{t.Asserted()}, old.Findings, nil)) > 0 {
+			len(identity.MatchAmong([]review.Finding{said}, old.Findings, nil, same)) > 0 {
 			return old.Claim
 		}
 	}
