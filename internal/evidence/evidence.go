@@ -63,7 +63,7 @@ type Reader interface {
 // File is a file at a commit.
 type File struct {
 	Exists bool
-	text   string
+	text   *source
 	folded string
 	lines  int
 }
@@ -93,9 +93,10 @@ func (c *Checker) Unsure(files []string) *Checker {
 // Quotes reports whether a quote stands in the file, white space folded.
 func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
 
-// Bears reports whether a quote stands in the file, also as models copy what they are shown.
+// Bears reports whether a quote stands in the file, also as models copy what they are shown, or is not known to be missing.
 func (f File) Bears(quote string) bool {
-	return f.Exists && (f.Quotes(quote) || copied(fileLines(f.text, true), quote))
+	s := search{vainMost}
+	return f.Exists && (f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
 }
 
 // respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
@@ -188,6 +189,9 @@ func (c *Checker) Void(ctx context.Context, findings []review.Finding, required 
 // check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
 // Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
 func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, context.Cause(ctx)
+	}
 	if f.File == "" {
 		if required {
 			return Result{Status: False, Reason: "names no file, so there is no evidence to check"}, nil
@@ -234,14 +238,17 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	if err != nil {
 		return Result{}, err
 	}
+	s := search{vainMost}
 	switch {
 	case changed && base.Exists && quotes(base.folded, quote):
 		ev.Status = Verified
 		return ev, nil
-	case copied(fileLines(head.text, true), f.Evidence), changed && copied(diffLines(bf.Diff), f.Evidence),
-		changed && copied(fileLines(base.text, false), f.Evidence):
+	case s.copied(fileLines(head.text, true), f.Evidence), changed && s.copied(diffLines(bf.Diff), f.Evidence),
+		changed && s.copied(fileLines(base.text, false), f.Evidence):
 		ev.Status = Verified
 		ev.move(f, head)
+		return ev, nil
+	case s.gaveUp(): // like a file whose name may be that of others: nothing is held against the finding
 		return ev, nil
 	}
 	ev.Status, ev.Reason = False, "quotes code that is not in the file at the reviewed commit"
@@ -280,7 +287,7 @@ func (c *Checker) Read(ctx context.Context, commit, path string) (File, error) {
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			lines++
 		}
-		f = File{text: string(data), folded: Fold(string(data)), lines: lines, Exists: true}
+		f = File{text: &source{text: string(data)}, folded: Fold(string(data)), lines: lines, Exists: true}
 	}
 	c.cache[key] = f
 	return f, nil
@@ -313,6 +320,8 @@ const (
 	aroundMask = 80
 	// quoteTries bounds at how many places of a file the beginning of a quote with masks is tried.
 	quoteTries = 100
+	// triedMost bounds how much text is read at all these places, in bytes: masks follow each other through a whole file.
+	triedMost = 2 << 20
 )
 
 // quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
@@ -326,31 +335,39 @@ func quotes(text, quote string) bool {
 	if len(pieces) == 1 {
 		return strings.Contains(text, pieces[0])
 	}
-	for at, tries := 0, 0; tries < quoteTries; tries++ {
+	stands, _ := around(text, pieces)
+	return stands
+}
+
+// around reports whether pieces of a quote stand in a text with a secret in or between them, and how much of it was tried, in bytes.
+func around(text string, pieces []string) (stands bool, tried int) {
+	for at, tries := 0, 0; tries < quoteTries && tried < triedMost; tries++ {
 		i := strings.Index(text[at:], pieces[0])
 		if i < 0 {
-			return false
+			break
 		}
 		at += i
-		if n := reach(text[at:], pieces); n > 0 && secretive(text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]) {
-			return true
+		n, ok := reach(text[at:min(len(text), at+triedMost)], pieces)
+		tried += n
+		if ok && secretive(text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]) {
+			return true, tried
 		}
 		at++
 	}
-	return false
+	return false, tried
 }
 
-// reach is how far pieces go that stand in text in order, none further on than a mask is wide; 0 when they do not.
-func reach(text string, pieces []string) int {
-	n := 0
+// reach is how far pieces go that stand in text in order, none further on than a mask is wide; not ok when one of them does not.
+func reach(text string, pieces []string) (n int, ok bool) {
 	for _, p := range pieces {
-		i := strings.Index(text[n:min(len(text), n+maskedMost+len(p))], p)
+		within := text[n:min(len(text), n+maskedMost+len(p))]
+		i := strings.Index(within, p)
 		if i < 0 {
-			return 0
+			return n + len(within), false
 		}
 		n += i + len(p)
 	}
-	return n
+	return n, true
 }
 
 // secretive reports whether the rules find a secret in text.

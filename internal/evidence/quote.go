@@ -23,15 +23,28 @@ type shownLine struct {
 	text   string
 }
 
+// source is the text of a file, and its lines once somebody has asked for them: an answer may quote one file many times.
+type source struct {
+	text     string
+	numbered []shownLine
+}
+
 // fileLines are the lines of a file, with their numbers when it is the head version.
-func fileLines(text string, head bool) []shownLine {
-	var out []shownLine
-	for line := range strings.Lines(text) {
-		l := shownLine{text: foldLine(line)}
-		if head {
-			l.number = len(out) + 1
+func fileLines(s *source, head bool) []shownLine {
+	if s == nil {
+		return nil
+	}
+	if s.numbered == nil {
+		for line := range strings.Lines(s.text) {
+			s.numbered = append(s.numbered, shownLine{number: len(s.numbered) + 1, text: foldLine(line)})
 		}
-		out = append(out, l)
+	}
+	if head {
+		return s.numbered
+	}
+	out := slices.Clone(s.numbered)
+	for i := range out {
+		out[i].number = 0
 	}
 	return out
 }
@@ -73,12 +86,22 @@ func bare(quote string) string {
 	return quote
 }
 
+// vainMost bounds how much of a text is compared with a quote in vain, in lines, or pieces of one, behind a beginning that was right.
+const vainMost = 500_000
+
+// search is the looking for one quote. A text that repeats itself, and a quote that does so too, could be compared line by line for
+// hours; what is not found before left is used up is not known to be missing.
+type search struct{ left int }
+
 // copied reports whether a quote, read as what was copied, stands in lines.
-func copied(lines []shownLine, quote string) bool {
+func (s *search) copied(lines []shownLine, quote string) bool {
 	quote = bare(quote)
 	text, _ := joined(lines)
-	return inMargins(lines, quote) || inParts(text, straight(Fold(quote)))
+	return s.inMargins(lines, quote) || s.inParts(text, straight(Fold(quote)))
 }
+
+// gaveUp reports whether the search ended before all was compared.
+func (s *search) gaveUp() bool { return s.left <= 0 }
 
 // joined is the text of lines in one, with the place where each begins in it.
 func joined(lines []shownLine) (text string, starts []int) {
@@ -108,8 +131,13 @@ func span(lines []shownLine, quote string) (first, last int) {
 	return number(at), number(at + len(quote) - 1)
 }
 
-// is reports whether a folded line of a quote is this one, with or without its margin. The last line of a quote may end early.
+// is reports whether a folded line of a quote, which is not blank, is this one, with or without its margin. The last line of a quote may end early.
 func (l shownLine) is(quoted string, last bool) bool {
+	same := func(s string) bool { return s == l.text || last && s != "" && strings.HasPrefix(l.text, s) }
+	marked := l.mark != "" && strings.HasPrefix(quoted, l.mark)
+	if numbered := quoted[0] >= '0' && quoted[0] <= '9'; !marked && !numbered { // as most lines are
+		return same(quoted)
+	}
 	read := []string{quoted}
 	if rest, ok := strings.CutPrefix(quoted, strconv.Itoa(l.number)); ok && l.number > 0 {
 		rest = strings.TrimLeft(rest, " ")
@@ -120,7 +148,7 @@ func (l shownLine) is(quoted string, last bool) bool {
 			read = append(read, strings.TrimLeft(rest, " "))
 		}
 	}
-	return slices.ContainsFunc(read, func(s string) bool { return s == l.text || last && s != "" && strings.HasPrefix(l.text, s) })
+	return slices.ContainsFunc(read, same)
 }
 
 // ellipsis is what models write for what they leave out of a quote, also as a comment.
@@ -128,7 +156,7 @@ var ellipsis = lazyregexp.New(`\s*(?://|#|/\*|--)?\s*(?:\.{3,}|\x{2026})\s*(?:\*
 
 // inMargins reports whether the lines of a quote stand in lines one after the other, each with its own margin or none. A line that is
 // an ellipsis stands for any that were left out.
-func inMargins(lines []shownLine, quote string) bool {
+func (s *search) inMargins(lines []shownLine, quote string) bool {
 	parts := [][]string{nil}
 	for line := range strings.Lines(quote) {
 		switch line = foldLine(line); {
@@ -146,7 +174,11 @@ func inMargins(lines []shownLine, quote string) bool {
 		}
 		n, at := 0, 0
 		for ; n == 0 && at < len(lines); at++ {
-			n = stands(lines[at:], part)
+			if lines[at].is(part[0], len(part) == 1) {
+				if n = s.stands(lines[at:], part); n == 0 && s.gaveUp() {
+					return false
+				}
+			}
 		}
 		if n == 0 {
 			return false
@@ -156,13 +188,15 @@ func inMargins(lines []shownLine, quote string) bool {
 	return found
 }
 
-// stands is how many lines, blank ones between them included, begin a text and are those of a quote; 0 when they are not.
-func stands(lines []shownLine, quoted []string) (n int) {
-	for i, q := range quoted {
+// stands is how many lines, blank ones between them included, begin a text and are those of a quote; 0 when they are not. The first is known to be.
+func (s *search) stands(lines []shownLine, quoted []string) int {
+	n := 1
+	for i, q := range quoted[1:] {
+		from := n
 		for n < len(lines) && lines[n].text == "" && !lines[n].is(q, false) {
 			n++
 		}
-		if n == len(lines) || !lines[n].is(q, i == len(quoted)-1) {
+		if s.left -= n - from + 1; s.gaveUp() || n == len(lines) || !lines[n].is(q, i == len(quoted)-2) {
 			return 0
 		}
 		n++
@@ -174,7 +208,7 @@ func stands(lines []shownLine, quoted []string) (n int) {
 const elidedMost = 16_000
 
 // inParts reports whether a folded quote stands in a folded text, its parts in order when an ellipsis divides it. An ellipsis divides no words.
-func inParts(text, quote string) bool {
+func (s *search) inParts(text, quote string) bool {
 	parts := strings.Split(ellipsis.ReplaceAllString(quote, "\x00"), "\x00")
 	if len(parts) == 1 {
 		return quotes(text, quote)
@@ -197,6 +231,9 @@ func inParts(text, quote string) bool {
 			if from += at + 1; whole {
 				from, until = end, min(len(text), end+elidedMost)
 				break
+			}
+			if s.left -= 1 + len(p)/64; s.gaveUp() {
+				return false
 			}
 		}
 	}

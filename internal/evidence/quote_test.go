@@ -1,0 +1,145 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// plainly is what inMargins answers, found by trying all beginnings to the end, with is as it reads in words.
+func plainly(lines []shownLine, quote string) bool {
+	is := func(l shownLine, quoted string, last bool) bool {
+		read := []string{quoted}
+		if rest, ok := strings.CutPrefix(quoted, strconv.Itoa(l.number)); ok && l.number > 0 {
+			rest = strings.TrimLeft(rest, " ")
+			read = append(read, rest, strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "|"), ":"), " "))
+		}
+		for _, s := range read {
+			if rest, ok := strings.CutPrefix(s, l.mark); ok && l.mark != "" {
+				read = append(read, strings.TrimLeft(rest, " "))
+			}
+		}
+		return slices.ContainsFunc(read, func(s string) bool { return s == l.text || last && s != "" && strings.HasPrefix(l.text, s) })
+	}
+	stands := func(lines []shownLine, quoted []string) (n int) {
+		for i, q := range quoted {
+			for n < len(lines) && lines[n].text == "" && !is(lines[n], q, false) {
+				n++
+			}
+			if n == len(lines) || !is(lines[n], q, i == len(quoted)-1) {
+				return 0
+			}
+			n++
+		}
+		return n
+	}
+	found := false
+	for part := range strings.SplitSeq(quote, "...") {
+		var quoted []string
+		for line := range strings.Lines(part) {
+			if line = foldLine(line); line != "" {
+				quoted = append(quoted, line)
+			}
+		}
+		if len(quoted) == 0 {
+			continue
+		}
+		n, at := 0, 0
+		for ; n == 0 && at < len(lines); at++ {
+			n = stands(lines[at:], quoted)
+		}
+		if n == 0 {
+			return false
+		}
+		lines, found = lines[at-1+n:], true
+	}
+	return found
+}
+
+func TestMarginsAreReadAsBefore(t *testing.T) {
+	word := rapid.SampledFrom([]string{"", "", "a", "b", "ab", "1", "12", "3 a", "+", "+a", "- b", "| a"})
+	rapid.Check(t, func(t *rapid.T) {
+		var lines []shownLine
+		numbered, marked := rapid.Bool().Draw(t, "numbered"), rapid.Bool().Draw(t, "marked")
+		for i, text := range rapid.SliceOfN(word, 0, 14).Draw(t, "lines") {
+			l := shownLine{text: text}
+			if numbered {
+				l.number = i + 1
+			}
+			if marked {
+				l.mark = rapid.SampledFrom([]string{"", "+", "-"}).Draw(t, "mark")
+			}
+			lines = append(lines, l)
+		}
+		var quote []string
+		from := rapid.IntRange(0, len(lines)).Draw(t, "from")
+		for _, l := range lines[from:rapid.IntRange(from, len(lines)).Draw(t, "to")] {
+			margin := rapid.SampledFrom([]string{"", "", strconv.Itoa(l.number), strconv.Itoa(l.number) + " | ", strconv.Itoa(l.number) + " " + l.mark, l.mark + " "}).Draw(t, "margin")
+			quote = append(quote, margin+l.text)
+			if rapid.IntRange(0, 5).Draw(t, "more") == 0 {
+				quote = append(quote, rapid.SampledFrom([]string{"...", "a", "b", "2", "-"}).Draw(t, "line"))
+			}
+		}
+		said := strings.Join(quote, "\n")
+		if got, want := (&search{vainMost}).inMargins(lines, said), plainly(lines, said); got != want {
+			t.Fatalf("%v, want %v: %q in %+v", got, want, said, lines)
+		}
+	})
+}
+
+// However a file and a quote repeat themselves, a quote that is nowhere is looked for in few steps; blank lines cost none. What was not compared to
+// the end is held against nobody, and no search outlives its run.
+func TestWorkOnAQuoteIsBounded(t *testing.T) {
+	const many = 20_000
+	for _, row := range []struct {
+		what, file, quote string
+		spent             int
+		want              Status
+	}{
+		{"blank lines", strings.Repeat("\n", many), "nowhere\nat all", 0, False},
+		{"blank lines behind a beginning", strings.Repeat("a\n\n", many), "a\nnowhere", 2 * many, False},
+		{"a quote that begins as the file does", strings.Repeat("a\n", many), strings.Repeat("a\n", 50) + "nowhere", 50 * many, None},
+		{"a long one", strings.Repeat("a\n", many), strings.Repeat("a\n", many/2) + "nowhere", vainMost, None},
+		{"a part of a word", strings.Repeat("a", 50*many), strings.Repeat("a", many) + " ... nowhere", vainMost, None},
+		{"one that stands there", strings.Repeat("a\n", many) + "b\n", "1 a\n2 a\n3 a", 2, Verified},
+	} {
+		s := search{vainMost}
+		s.copied(fileLines(&source{text: row.file}, true), row.quote)
+		if spent := vainMost - s.left; spent > min(row.spent, vainMost)+2*len(row.quote) {
+			t.Errorf("%s: %d steps", row.what, spent)
+		}
+		c := New(files{headSHA + ":a.go": row.file}, headSHA, baseSHA, nil)
+		f := review.Finding{File: "a.go", Evidence: row.quote}
+		if ev, err := c.check(t.Context(), f, true); err != nil || ev.Status != row.want {
+			t.Errorf("%s: %+v, %v", row.what, ev, err)
+		}
+		over, end := context.WithCancel(t.Context())
+		end()
+		if _, err := c.check(over, f, true); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", row.what, err)
+		}
+	}
+}
+
+// Masks one after the other through a whole file are tried at so many places, and no further, as honest quotes need.
+func TestWorkOnMasksIsBounded(t *testing.T) {
+	for _, row := range []struct {
+		what, text, quote string
+		want              bool
+	}{
+		{"far apart", strings.Repeat("a"+strings.Repeat("b", 4000), 2000), strings.Repeat("a"+sanitize.Redacted, 1900) + "a", false},
+		{"behind many places that are not it", strings.Repeat("key = b; ", 90) + "key = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"", "key = \"[REDACTED]\"", true},
+	} {
+		if got, tried := around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || tried > 2*triedMost {
+			t.Errorf("%s: %v in %d bytes", row.what, got, tried)
+		}
+	}
+}
