@@ -96,7 +96,7 @@ func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
 // Bears reports whether a quote stands in the file, also as models copy what they are shown, or is not known to be missing.
 func (f File) Bears(quote string) bool {
 	s := search{vainMost}
-	return f.Exists && (f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
+	return f.Exists && (silent(quote) || f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
 }
 
 // respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
@@ -215,7 +215,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	ev := Result{Status: None, LineDropped: f.Line != nil && head.Exists && (*f.Line < 1 || *f.Line > head.lines)}
 	quote := Fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
 	switch {
-	case strings.Trim(quote, " ") == "", strings.Trim(strings.ReplaceAll(quote, sanitize.Redacted, ""), " ") == "":
+	case silent(bare(f.Evidence)):
 		if required {
 			return Result{Status: False, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
 		}
@@ -332,11 +332,19 @@ func quotes(text, quote string) bool {
 		pieces[i] = strings.TrimSpace(pieces[i])
 	}
 	pieces = slices.DeleteFunc(pieces, func(s string) bool { return s == "" })
-	if len(pieces) == 1 {
+	switch len(pieces) {
+	case 0:
+		return false
+	case 1:
 		return strings.Contains(text, pieces[0])
 	}
 	stands, _ := around(text, pieces)
 	return stands
+}
+
+// silent reports whether a quote says nothing: it is blank but for masks.
+func silent(quote string) bool {
+	return strings.TrimSpace(strings.ReplaceAll(quote, sanitize.Redacted, "")) == ""
 }
 
 // around reports whether pieces of a quote stand in a text with a secret in or between them, and how much of it was tried, in bytes.

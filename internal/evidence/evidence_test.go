@@ -103,6 +103,9 @@ func TestEvidence(t *testing.T) {
 		{"such a name of no file", review.Finding{File: "b/nowhere.go", Evidence: "var Real = 1"}, true, False, false},
 		{"a mark in the middle where there is no secret", review.Finding{File: "a.go", Evidence: "func [REDACTED](x int)"}, true, False, false},
 		{"a mark alone is no quote", review.Finding{File: "a.go", Evidence: " [REDACTED] [REDACTED] "}, true, False, false},
+		{"a mark alone between backticks", review.Finding{File: "a.go", Evidence: "`[REDACTED]`"}, true, False, false},
+		{"a mark alone in a fence", review.Finding{File: "a.go", Evidence: "```\n[REDACTED]\n```"}, false, None, false},
+		{"marks and an ellipsis", review.Finding{File: "a.go", Evidence: "[REDACTED]\n...\n[REDACTED]"}, true, False, false},
 		{"a quote that stands nowhere", review.Finding{File: "a.go", Evidence: "os.RemoveAll(x)"}, false, False, false},
 		{"no quote from a command reviewer", review.Finding{File: "a.go"}, false, None, false},
 		{"no quote from a builtin reviewer", review.Finding{File: "a.go"}, true, False, false},
@@ -232,5 +235,14 @@ func TestLineOfAQuote(t *testing.T) {
 		if err != nil || ev.Status != Verified || got != row.want || note != row.note || f.File != "a.go" {
 			t.Errorf("%s: %q %q %+v %s, %v", row.what, got, note, ev, f.File, err)
 		}
+	}
+}
+
+// Of a quote that is a mask alone nobody knows that it is gone: a secret was taken out of what a finding quotes.
+func TestAMaskAloneIsNotGone(t *testing.T) {
+	c := New(files{headSHA + ":a.go": "package a\n"}, headSHA, baseSHA, nil)
+	f, err := c.Read(t.Context(), headSHA, "a.go")
+	if err != nil || !f.Bears("[REDACTED]") || f.Bears("gone()") || f.Quotes("[REDACTED]") {
+		t.Error(err)
 	}
 }
