@@ -129,6 +129,9 @@ func TestAccepted(t *testing.T) {
 		{"an unusual name as it is spelled (threats.md T28)", with(strings.Replace(bare(``), `"a.go"`, `"\"caf\\351.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"caf\351.py"` }},
 		{"such a name as it is in the tree", with(strings.Replace(bare(``), `"a.go"`, `"./new\nline\r.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"new\nline\r.js"` }},
 		{"a backslash in a name", with(strings.Replace(bare(``), `"a.go"`, `"src\\a.js"`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"src\\a.js"` }},
+		{"such a name with two dots between backslashes, as it is spelled", with(strings.Replace(bare(``), `"a.go"`, `"\"lib\\\\..\\\\pay.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"lib\\..\\pay.py"` }},
+		{"a name that begins with a colon, as it is spelled", with(strings.Replace(bare(``), `"a.go"`, `"\":\\\\pay.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `":\\pay.py"` }},
+		{"a name like a drive, as it is spelled", with(strings.Replace(bare(``), `"a.go"`, `"\"a:b.py\""`, 1)), "", func(r review.ReviewerResult) bool { return r.Findings[0].File == `"a:b.py"` }},
 		{"a time that is none is dropped", with(bare(`,"source":{"type":"agent","name":"x","timestamp":"yesterday"}`)), "", func(r review.ReviewerResult) bool {
 			return r.Findings[0].Source.Name == "x" && r.Findings[0].Source.Timestamp.IsZero()
 		}},

@@ -43,13 +43,18 @@ func settleFindings(findings []review.Finding, at string, notes *schema.Notes) [
 }
 
 // cleanPath accepts a path that cannot leave the repository, and the empty path of a finding about no file, and gives its one
-// spelling. An unusual name may come quoted, as it was shown, or as it is in the tree.
+// spelling. An unusual name may come quoted, as it was shown, or as it is in the tree. In a quoted one a backslash and a colon are
+// what they are in git: letters of a name.
 func cleanPath(p string) (string, bool) {
 	name := spelling.Raw(p)
-	if path.IsAbs(name) || strings.IndexByte(name, 0) >= 0 || (len(p) > 1 && p[1] == ':') {
+	bare, dividers := name == p, "/"
+	if bare {
+		dividers = `/\`
+	}
+	if path.IsAbs(name) || strings.IndexByte(name, 0) >= 0 || (bare && len(p) > 1 && p[1] == ':') {
 		return "", false
 	}
-	if slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), "..") {
+	if slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(dividers, r) }), "..") {
 		return "", false
 	}
 	if name = path.Clean(name); name == "." {

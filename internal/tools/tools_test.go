@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // tree writes an exported tree with everything a hostile one could hold.
@@ -126,6 +128,23 @@ func TestResults(t *testing.T) {
 				t.Errorf("the second answer differs: %s %v", again, err)
 			}
 		})
+	}
+}
+
+// A name that would lead elsewhere in another system is one like any other, as it is spelled.
+func TestNamesLikePathsElsewhere(t *testing.T) {
+	b := open(t)
+	for _, name := range []string{`lib\..\pay.py`, `:\pay.py`, `a:b.py`} {
+		if err := os.WriteFile(filepath.Join(b.o.Tree, name), []byte("pay()\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args, err := json.Marshal(map[string]string{"path": spelling.Name(name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Call(t.Context(), "read_file", args); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

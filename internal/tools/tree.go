@@ -23,7 +23,7 @@ func (b *Box) check(written string) (string, error) {
 	switch {
 	case strings.IndexByte(name, 0) >= 0, name == written && strings.Contains(name, `\`), len(name) > 1024:
 		return "", fail(BadPath, "a path has slashes and no NUL or backslash, and at most 1024 bytes")
-	case strings.HasPrefix(name, "/"), len(written) > 1 && written[1] == ':':
+	case strings.HasPrefix(name, "/"), name == written && len(name) > 1 && name[1] == ':':
 		return "", fail(BadPath, "paths are relative to the root of the repository")
 	}
 	for part := range strings.SplitSeq(name, "/") {
