@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -168,8 +169,14 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 		if err != nil {
 			return nil, err
 		}
-		if s.Status == review.Refuted && ev.Status == evidence.Verified && check.OwnProse(s.Fact.File, about) {
-			ev = evidence.Result{Status: evidence.False, Reason: "is prose that the change itself brings, which shows nothing of what the code does"}
+		if s.Status == review.Refuted && ev.Status == evidence.Verified {
+			own, err := check.OwnProse(ctx, s.Fact.File, about, repocontext.Language)
+			if err != nil {
+				return nil, err
+			}
+			if own {
+				ev = evidence.Result{Status: evidence.False, Reason: "is prose that the change itself brings, which shows nothing of what the code does"}
+			}
 		}
 		if ev.LineDropped {
 			s.Fact.Line = nil

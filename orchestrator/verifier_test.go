@@ -229,10 +229,17 @@ func TestAConfirmationMayQuoteTheDescription(t *testing.T) {
 // Prose of the change is its author's word, as a comment is: it refutes nothing but what is said of that file. What stood there before may.
 func TestProseOfTheChangeRefutesNothing(t *testing.T) {
 	const text = "The list is never empty, all callers see to it."
-	l := &Loop{History: filesAlone{all: files{
-		headSHA + ":docs/Notes.MD": text + "\n", headSHA + ":README.md": text + "\n", headSHA + ":a.go": "func f(list []int) int {\n\treturn sum(list) / len(list)\n}\n",
-	}}}
-	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go", Change: "modified"}, {Path: "docs/Notes.MD", Change: "added"}}}}
+	all := files{headSHA + ":README.md": text + "\n", headSHA + ":tools/check": "#!/bin/sh\n" + text + "\n", headSHA + ":a.go": "func f(list []int) int {\n\treturn sum(list) / len(list)\n}\n"}
+	changed := []review.BriefFile{{Path: "a.go", Change: "modified"}, {Path: "tools/check", Change: "added"}}
+	for name, change := range map[string]string{
+		"docs/Notes.MD": "added", "NOTES": "added", "README": "modified", "CHANGES.log": "modified", "why.html": "added", "why.json": "added", "copy.yaml": "copied", "why.xyz": "added",
+		"app.yaml": "modified", "go.mod": "modified", "named.toml": "renamed", "b.go": "added", "Dockerfile": "added", "c.xyz": "modified", "d.sql": "added",
+	} {
+		all[headSHA+":"+name] = text + "\n"
+		changed = append(changed, review.BriefFile{Path: name, Change: change})
+	}
+	l := &Loop{History: filesAlone{all: all}}
+	snap := Snapshot{Range: Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: changed}}
 	for _, row := range []struct {
 		about, fact string
 		status      review.AssessmentStatus
@@ -240,8 +247,25 @@ func TestProseOfTheChangeRefutesNothing(t *testing.T) {
 	}{
 		{"a.go", "docs/Notes.MD", review.Refuted, evidence.False},
 		{"a.go", "docs/Notes.MD", review.Confirmed, evidence.Verified},
-		{"a.go", "README.md", review.Refuted, evidence.Verified},
+		{"a.go", "README.md", review.Refuted, evidence.Verified}, // as it was
 		{"docs/Notes.MD", "docs/Notes.MD", review.Refuted, evidence.Verified},
+		{"a.go", "NOTES", review.Refuted, evidence.False},
+		{"a.go", "README", review.Refuted, evidence.False},
+		{"a.go", "CHANGES.log", review.Refuted, evidence.False},
+		// What programs read, and may not read yet.
+		{"a.go", "why.html", review.Refuted, evidence.False},
+		{"a.go", "why.json", review.Refuted, evidence.False},
+		{"a.go", "copy.yaml", review.Refuted, evidence.False},
+		{"a.go", "why.xyz", review.Refuted, evidence.False},
+		{"a.go", "app.yaml", review.Refuted, evidence.Verified},
+		{"a.go", "go.mod", review.Refuted, evidence.Verified},
+		{"a.go", "named.toml", review.Refuted, evidence.Verified},
+		{"a.go", "c.xyz", review.Refuted, evidence.Verified},
+		// Programs.
+		{"a.go", "b.go", review.Refuted, evidence.Verified},
+		{"a.go", "d.sql", review.Refuted, evidence.Verified},
+		{"a.go", "Dockerfile", review.Refuted, evidence.Verified},
+		{"a.go", "tools/check", review.Refuted, evidence.Verified},
 	} {
 		p := review.VerifyPayload{Findings: []review.Finding{{ID: "F1", File: row.about, Evidence: "return sum(list)"}}}
 		a := review.Answer{Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: "F1", Status: row.status, Fact: &review.Fact{File: row.fact, Evidence: text}}}}}

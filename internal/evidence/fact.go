@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -44,15 +45,38 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	return Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines, Line: first, LineEnd: last}, nil
 }
 
-// proseEndings are those of files that people read and no program does.
-var proseEndings = []string{".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".asciidoc", ".org", ".rdoc", ".textile", ".wiki"}
+// Of what a change touches, a file in the language of a program says what the program does; these say what whoever wrote them wants to have
+// said. What people read says no more in any version, what programs read (and pages, which hold programs) when they did so before the change:
+// a new file of that kind may be read by nothing.
+var (
+	prose        = []string{"markdown", "mdx", "restructuredtext", "asciidoc", "tex", "text", "diff", "csv"}
+	proseEndings = []string{".org", ".rdoc", ".textile", ".wiki", ".log", ".rtf", ".pod", ".eml"}
+	data         = []string{
+		"json", "json with comments", "json5", "yaml", "toml", "ini", "java properties", "xml", "edn", "editorconfig", "git config", "git attributes", "ignore list", "codeowners",
+		"pip requirements", "go checksums", "html", "html+erb", "svg", "handlebars", "jinja", "go template",
+	}
+)
 
-// OwnProse reports whether a file is prose that the change touches: as a comment in code, it says what whoever made the change wants to have
-// said. A finding about such a file may be refuted by it.
-func (c *Checker) OwnProse(file string, about review.Finding) bool {
+// OwnProse reports whether a file, which Fact has read, is prose that the change touches or brings: as a comment in code, it says what whoever made the
+// change wants to have said. A finding about such a file may be refuted by it. language names a file's language by its path, empty for none.
+func (c *Checker) OwnProse(ctx context.Context, file string, about review.Finding, language func(path string) string) (bool, error) {
 	name := c.File(file)
-	_, changed := c.changed[name]
-	return changed && name != about.File && slices.Contains(proseEndings, strings.ToLower(path.Ext(spelling.Raw(name))))
+	f, changed := c.changed[name]
+	if !changed || name == about.File {
+		return false, nil
+	}
+	raw := spelling.Raw(name)
+	lang, ending := language(raw), strings.ToLower(path.Ext(raw))
+	switch {
+	case slices.Contains(prose, lang), slices.Contains(proseEndings, ending):
+		return true, nil
+	case slices.Contains(data, lang), lang == "" && ending != "":
+		return f.Change == string(diff.Added) || f.Change == string(diff.Copied), nil
+	case lang == "":
+		head, err := c.Read(ctx, c.head, name)
+		return err == nil && !strings.HasPrefix(head.folded, "#!"), err
+	}
+	return false, nil
 }
 
 // uncommented is a quote without the lines that are comments by how they begin: whoever made the change wrote them, and can have
