@@ -3,7 +3,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,8 +47,8 @@ type Checker struct {
 	history    Reader
 	head, base string
 	changed    map[string]review.BriefFile
-	// also are other ways to write the names of changed files, each of one file alone.
-	also  map[string]string
+	// also are the changed files by the ways to write their names, as readAs makes one of them.
+	also  map[string][]string
 	cache map[string]File
 	// unsure are files whose names may be those of others too.
 	unsure []string
@@ -70,17 +69,16 @@ type File struct {
 
 // New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
 func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
-	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string]string{}, cache: map[string]File{}}
+	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, cache: map[string]File{}}
 	for _, f := range changed {
 		c.changed[f.Path] = f
-		for _, other := range respelled(f.Path) {
-			if _, taken := c.also[other]; taken {
-				other = "" // of two files: of neither
+		for _, way := range append(respelled(f.Path), f.Path) {
+			key := readAs(way)
+			if files := c.also[key]; len(files) == 0 || files[len(files)-1] != f.Path {
+				c.also[key] = append(files, f.Path)
 			}
-			c.also[other] = f.Path
 		}
 	}
-	delete(c.also, "")
 	return c
 }
 
@@ -109,12 +107,47 @@ func respelled(path string) []string {
 	return []string{spelling.Name(strings.Trim(path, `"`)), spelling.Name(spelling.Text(raw))}
 }
 
-// File gives the path of the changed file that a finding means.
+// readAs is what names are read as that differ in how a letter and its accent are written alone: reviewers write them as one character.
+func readAs(name string) string { return norm.NFC.String(name) }
+
+// File gives the path of the changed file that a finding means. A name that several may have, and none has, is of none of them.
 func (c *Checker) File(path string) string {
-	if _, ok := c.changed[path]; ok {
-		return path
+	if files := c.also[readAs(path)]; len(files) == 1 {
+		return files[0]
 	}
-	return cmp.Or(c.also[path], path)
+	return path
+}
+
+// mostAlike bounds in how many files of names that read alike a quote is looked for.
+const mostAlike = 10
+
+// among looks for a finding, of which its own file shows nothing, in the changed files whose names read like the one it wrote. Where these are
+// several, nothing is held against it: nobody can tell them apart by what is shown of them.
+func (c *Checker) among(ctx context.Context, wrote string, f *review.Finding, required bool) (Result, bool, error) {
+	files := c.also[readAs(wrote)]
+	if rest, ok := cutSide(wrote); ok && len(files) == 0 {
+		files = c.also[readAs(rest)]
+	}
+	if len(files) < 2 {
+		return Result{}, false, nil
+	}
+	for _, file := range files[:min(len(files), mostAlike)] {
+		one := *f
+		one.File = sanitize.MaskSpelled(file)
+		if ev, err := c.check(ctx, one, required); err != nil || ev.Status == Verified {
+			f.File = one.File
+			return ev, true, err
+		}
+	}
+	return Result{Status: None}, true, nil
+}
+
+// cutSide is a name without the side of a diff, in whose header it stands.
+func cutSide(name string) (string, bool) {
+	if rest, ok := strings.CutPrefix(name, "a/"); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(name, "b/")
 }
 
 // Excluded reports whether configuration keeps everybody from reading a changed file.
@@ -122,28 +155,23 @@ func (c *Checker) Excluded(path string) bool {
 	return strings.Contains(c.changed[path].Omitted, "excluded")
 }
 
-// meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so.
+// meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so, and one that is
+// there only with its accents written otherwise.
 func (c *Checker) meant(ctx context.Context, path string) (string, error) {
 	name := c.File(path)
-	rest, ok := strings.CutPrefix(name, "a/")
-	if !ok {
-		rest, ok = strings.CutPrefix(name, "b/")
+	ways := []string{name, norm.NFC.String(name), norm.NFD.String(name)}
+	if rest, ok := cutSide(name); ok {
+		ways = append(ways, c.File(rest))
 	}
-	if _, changed := c.changed[name]; changed || !ok {
-		return name, nil
+	for _, way := range ways {
+		if _, changed := c.changed[way]; changed || name == "" {
+			return way, nil
+		}
+		if as, err := c.Read(ctx, c.head, way); err != nil || as.Exists {
+			return way, err
+		}
 	}
-	as, err := c.Read(ctx, c.head, name)
-	if err != nil || as.Exists {
-		return name, err
-	}
-	rest = c.File(rest)
-	if _, changed := c.changed[rest]; changed {
-		return rest, nil
-	}
-	if is, err := c.Read(ctx, c.head, rest); err != nil || !is.Exists {
-		return name, err
-	}
-	return rest, nil
+	return name, nil
 }
 
 // Place establishes the facts about one finding, and puts its file and its lines right where they say what they can only be. note
@@ -153,8 +181,15 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	if err != nil {
 		return ev, "", err
 	}
+	wrote := f.File
 	f.File = sanitize.MaskSpelled(file)
-	if ev, err = c.check(ctx, *f, required); err != nil {
+	if ev, err = c.check(ctx, *f, required); err == nil && ev.Status == False {
+		is, alike, wrong := c.among(ctx, wrote, f, required)
+		if err = wrong; alike {
+			ev = is
+		}
+	}
+	if err != nil {
 		return ev, "", err
 	}
 	if ev.Line > 0 {

@@ -198,6 +198,39 @@ func TestPieceOfAKeyIsEvidence(t *testing.T) {
 	}
 }
 
+// A name is found whichever way its accents are written, and a quote in whichever file has a name that reads like the one that was written. Where
+// that cannot be told, nothing is held against a finding.
+func TestNamesThatReadAlike(t *testing.T) {
+	const one, two = "\u00e9.py", "e\u0301.py"
+	history := files{headSHA + ":x" + two: "apart()\n", headSHA + ":" + one: "one()\n", headSHA + ":" + two: "two()\n", headSHA + ":a\xe8": "grave()\n", headSHA + ":a\xe9": "acute()\n", headSHA + ":old" + two: "old()\n"}
+	changed := []review.BriefFile{{Path: "x" + two, Change: "added"}, {Path: one, Change: "added"}, {Path: two, Change: "added"}, {Path: `"a\350"`, Change: "added"}, {Path: `"a\351"`, Change: "added"}}
+	for _, row := range []struct {
+		wrote, quote, file string
+		want               Status
+	}{
+		{"x" + one, "apart()", "x" + two, Verified},
+		{"b/x" + one, "apart()", "x" + two, Verified},
+		{"x" + one, "nowhere()", "x" + two, False},
+		{one, "one()", one, Verified},
+		{one, "two()", two, Verified},
+		{two, "one()", one, Verified},
+		{one, "nowhere()", one, None},
+		{`"a\357\277\275"`, "acute()", `"a\351"`, Verified},
+		{`"a\357\277\275"`, "grave()", `"a\350"`, Verified},
+		{`"a/a\357\277\275"`, "nowhere()", `"a/a\357\277\275"`, False},
+		{`"a\357\277\275"`, "nowhere()", `"a\357\277\275"`, None},
+		{`"a\351"`, "acute()", `"a\351"`, Verified},
+		{`"a\351"`, "grave()", `"a\351"`, False},
+		{"old" + one, "old()", "old" + two, Verified}, // not changed
+	} {
+		f := review.Finding{File: row.wrote, Evidence: row.quote}
+		ev, _, err := New(history, headSHA, baseSHA, changed).Place(t.Context(), &f, true)
+		if err != nil || ev.Status != row.want || f.File != row.file {
+			t.Errorf("%+v: %+v in %s, %v", row, ev, f.File, err)
+		}
+	}
+}
+
 // A line that is off is put right by a quote that stands in the file once, and noted; a line within the quote stays, and so does one
 // whose quote stands twice.
 func TestLineOfAQuote(t *testing.T) {
