@@ -25,6 +25,7 @@ func ReadCode(file string, text []byte) (list []Dismissal, faults []Fault) {
 		return nil, nil
 	}
 	lines := strings.Split(string(text), "\n")
+	b := below{file: file, lines: lines}
 	for i, line := range lines {
 		line = strings.TrimRight(line, "\r")
 		if !Commented(line) {
@@ -40,7 +41,12 @@ func ReadCode(file string, text []byte) (list []Dismissal, faults []Fault) {
 			d.Until, what = Day(strings.TrimPrefix(day, "until="))
 			d.Why = strings.TrimSpace(rest)
 		}
-		d.Code = codeAt(file, lines, i, strings.TrimSpace(line[:said[0]]))
+		if before := strings.TrimSpace(line[:said[0]]); before != "" {
+			d.Code = &Code{File: file, Line: i + 1, Text: fold(before)}
+		} else if code := b.line(i); code != nil {
+			own := *code // whoever has a dismissal says where its code is now
+			d.Code = &own
+		}
 		switch {
 		case what != "":
 		case len(line) > maxLine || !printable(line):
@@ -49,6 +55,8 @@ func ReadCode(file string, text []byte) (list []Dismissal, faults []Fault) {
 			what = "the comment gives no reason: write " + Word + " until=2027-03-31 WHY, or " + Word + " WHY"
 		case d.Code == nil:
 			what = "there is no code below the comment"
+		case len(d.Code.Text) > maxLine:
+			what = "the code below the comment is too long"
 		}
 		if what != "" {
 			faults = append(faults, Fault{file, i + 1, what})
@@ -59,17 +67,26 @@ func ReadCode(file string, text []byte) (list []Dismissal, faults []Fault) {
 	return list, faults
 }
 
-// codeAt is what the comment in line i stands at: the code before it, or below it.
-func codeAt(file string, lines []string, i int, before string) *Code {
-	if before != "" {
-		return &Code{File: file, Line: i + 1, Text: fold(before)}
+// below finds the code below the lines of a file, which are asked for from top to bottom: each line is looked at once.
+type below struct {
+	file  string
+	lines []string
+	next  int   // the first line that was not looked at
+	code  *Code // the code above it that was found last, nil for none
+}
+
+// line is the first code below line i; nil when there is none.
+func (b *below) line(i int) *Code {
+	if b.code != nil && b.code.Line > i+1 {
+		return b.code
 	}
-	for j := i + 1; j < len(lines); j++ {
-		if text := fold(lines[j]); text != "" && !Commented(lines[j]) {
-			return &Code{File: file, Line: j + 1, Text: text}
+	b.code = nil
+	for b.next = max(b.next, i+1); b.next < len(b.lines) && b.code == nil; b.next++ {
+		if text := fold(b.lines[b.next]); text != "" && !Commented(b.lines[b.next]) {
+			b.code = &Code{File: b.file, Line: b.next + 1, Text: text}
 		}
 	}
-	return nil
+	return b.code
 }
 
 // fold makes one blank of all white space.

@@ -103,6 +103,22 @@ func f() {
 	}
 }
 
+// However many comments stand above one line of code, no line is looked through for each of them.
+func TestManyCommentsAboveOneLine(t *testing.T) {
+	const many = 200_000
+	comments := strings.Repeat("# prloop:ignore so\n", many)
+	if list, faults := ReadCode("a.py", []byte(comments)); len(list) != 0 || len(faults) != many {
+		t.Errorf("%d without code, %d faults", len(list), len(faults))
+	}
+	list, faults := ReadCode("a.py", []byte(comments+"pay()\n"+comments+"pay()\n"))
+	if len(list) != 2*many || len(faults) != 0 || list[0].Code.Line != many+1 || list[many-1].Code.Line != many+1 || list[many].Code.Line != 2*many+2 || list[0].Code == list[1].Code {
+		t.Errorf("%d, %d faults", len(list), len(faults))
+	}
+	if list, faults := ReadCode("a.py", []byte("# prloop:ignore so\n"+strings.Repeat("x", maxLine+1))); len(list) != 0 || len(faults) != 1 {
+		t.Errorf("%v, %v", list, faults)
+	}
+}
+
 func at(n int) *int { return &n }
 
 func agent(f review.Finding) review.Finding {
