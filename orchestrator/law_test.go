@@ -646,6 +646,10 @@ func (p *pull) AttributesAnyCase(ctx context.Context, commit string, skip func(s
 	return []map[string]map[string]string{said}, err
 }
 
+func (p *pull) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
+	return p.Files(ctx, commit, prefix)
+}
+
 func (p *pull) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func (p *pull) Diff(context.Context, string, string) (*diff.Diff, error) { return p.parsed, nil }

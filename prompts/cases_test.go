@@ -68,6 +68,10 @@ func (d folders) AttributesAnyCase(context.Context, string, func(string) bool, [
 	return nil, nil
 }
 
+func (d folders) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
+	return d.Files(ctx, commit, prefix)
+}
+
 func (d folders) Links(context.Context, string, string) ([]string, error) { return nil, nil }
 
 func unpack(t *testing.T, archive, dir string) {

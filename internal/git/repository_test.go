@@ -164,6 +164,13 @@ func TestDiffKnowsTheModeOfWhatWasRenamed(t *testing.T) {
 	if err != nil || len(links) != 1 || links[0] != "b/link" {
 		t.Errorf("%q %v", links, err)
 	}
+	shell(t, src, "update-index", "--add", "--cacheinfo", "160000,"+head+",b/module")
+	shell(t, src, "commit", "-qm", "module")
+	fetch(t, r, src, "refs/heads/main")
+	regular, err := r.Regular(t.Context(), strings.TrimSpace(shell(t, src, "rev-parse", "HEAD")), "b")
+	if diff := cmp.Diff([]string{"b/plain", "b/run"}, regular); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
 	if links, err = r.Links(t.Context(), head, "b/link"); err != nil || len(links) != 1 {
 		t.Errorf("%q %v", links, err)
 	}

@@ -72,26 +72,28 @@ func (l *fileList) Write(p []byte) (int, error) {
 
 // Files is List with the paths alone.
 func (r *Repository) Files(ctx context.Context, commit, prefix string) ([]string, error) {
-	entries, err := r.List(ctx, commit, prefix)
-	if err != nil {
-		return nil, err
-	}
-	paths := make([]string, len(entries))
-	for i, e := range entries {
-		paths[i] = e.Path
-	}
-	return paths, nil
+	return r.paths(ctx, commit, prefix, func(uint32) bool { return true })
 }
 
 // Links lists the symbolic links at prefix and below it.
 func (r *Repository) Links(ctx context.Context, commit, prefix string) ([]string, error) {
+	return r.paths(ctx, commit, prefix, func(mode uint32) bool { return mode == modeLink })
+}
+
+// Regular lists the files at prefix and below it that are no symbolic links and no submodules.
+func (r *Repository) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
+	return r.paths(ctx, commit, prefix, func(mode uint32) bool { return mode != modeLink && mode != modeSubmodule })
+}
+
+// paths are those of the entries of List that have a mode of interest.
+func (r *Repository) paths(ctx context.Context, commit, prefix string, keep func(mode uint32) bool) ([]string, error) {
 	entries, err := r.List(ctx, commit, prefix)
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
+	paths := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if e.Mode == modeLink {
+		if keep(e.Mode) {
 			paths = append(paths, e.Path)
 		}
 	}

@@ -125,12 +125,13 @@ func (b *builder) ranBefore(ctx context.Context, name string) (bool, error) {
 	return len(ways) == 0, nil
 }
 
-// baseFiles are the files at the base below a folder, by the folders they are in; all of them for an empty one.
+// baseFiles are the files at the base below a folder, by the folders they are in; all of them for an empty one. A link or a submodule is no code that
+// somebody took in.
 func (b *builder) baseFiles(ctx context.Context, root string) (map[string][]string, error) {
 	if all, ok := b.standing[root]; ok {
 		return all, nil
 	}
-	paths, err := b.src.Files(ctx, b.o.Base, root)
+	paths, err := b.src.Regular(ctx, b.o.Base, root)
 	all := map[string][]string{}
 	for _, p := range paths {
 		if p != root { // a file of that name is no folder

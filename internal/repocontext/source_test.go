@@ -131,6 +131,11 @@ func (m *memory) Links(_ context.Context, commit, prefix string) ([]string, erro
 	return got, nil
 }
 
+func (m *memory) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
+	got, err := m.Files(ctx, commit, prefix)
+	return slices.DeleteFunc(got, func(p string) bool { return slices.Contains(m.links, p) }), err
+}
+
 func (m *memory) Files(_ context.Context, commit, prefix string) ([]string, error) {
 	var got []string
 	for p := range m.files[commit] {
