@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,10 +43,22 @@ func (r *Repository) Diff(ctx context.Context, base, head string, o DiffOptions)
 		o.MaxTotal = 64 << 20
 	}
 	d, err := r.compare(ctx, base, head, o)
+	if errors.Is(err, ErrUnknownRevision) && r.partial() {
+		err = fmt.Errorf("%w: %w", ErrPartial, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("diff %s %s: %w", base, head, err)
 	}
 	return d, nil
+}
+
+// partial reports whether objects are borrowed from a partial clone, which marks what it has from its server.
+func (r *Repository) partial() bool {
+	lent, err := r.Borrowed()
+	return err == nil && slices.ContainsFunc(lent, func(objects string) bool {
+		marked, err := fs.Glob(os.DirFS(objects), "pack/*.promisor")
+		return err == nil && len(marked) > 0
+	})
 }
 
 func (r *Repository) compare(ctx context.Context, base, head string, o DiffOptions) (*diff.Diff, error) {

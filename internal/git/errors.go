@@ -21,6 +21,8 @@ var (
 	ErrUnknownRevision = errors.New("unknown revision")
 	// ErrNoCommits: nothing was committed to the repository yet, so every revision is unknown.
 	ErrNoCommits error = noCommits{}
+	// ErrPartial: an object is not here because the clone left it at the server, so it is unknown.
+	ErrPartial error = partial{}
 	// ErrDetached: HEAD is not on a branch.
 	ErrDetached = errors.New("not on a branch")
 	// ErrShallow: history was cut off where it is needed.
@@ -85,6 +87,7 @@ var said = []struct {
 	{"Not a valid object name", ErrUnknownRevision},
 	{"not a tree object", ErrUnknownRevision},
 	{"bad object", ErrUnknownRevision},
+	{"unable to read tree", ErrUnknownRevision},
 	{"not a git repository", ErrNotRepository},
 }
 
@@ -93,6 +96,12 @@ type noCommits struct{}
 
 func (noCommits) Error() string        { return "the repository has no commits yet" }
 func (noCommits) Is(target error) bool { return target == ErrUnknownRevision }
+
+// partial is an ErrUnknownRevision with the reason.
+type partial struct{}
+
+func (partial) Error() string        { return "the clone is partial and has not all that is compared" }
+func (partial) Is(target error) bool { return target == ErrUnknownRevision }
 
 // wrap gives a failed command its typed error.
 func wrap(ctx context.Context, command string, res proc.Result, err error) error {

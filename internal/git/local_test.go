@@ -249,6 +249,33 @@ func TestLocalErrors(t *testing.T) {
 	}
 }
 
+// What a partial clone left at its server is told from what is nowhere, and getting it helps.
+func TestPartialClones(t *testing.T) {
+	g := find(t)
+	src := origin(t, map[string]string{"a": "1\n"})
+	shell(t, src, "config", "uploadpack.allowFilter", "true")
+	base := commit(t, src, nil)
+	commit(t, src, map[string]string{"a": "2\n"})
+	for _, filter := range []string{"blob:none", "tree:0"} {
+		dir := filepath.Join(t.TempDir(), "partial")
+		shell(t, src, "clone", "-q", "--filter="+filter, "file://"+src, dir)
+		for _, want := range []error{ErrPartial, nil} {
+			r := open(t, g)
+			l, err := r.Local(t.Context(), dir, base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Diff(t.Context(), l.MergeBase, l.Head, DiffOptions{}); !errors.Is(err, want) {
+				t.Errorf("%s: %v", filter, err)
+			}
+			if _, err := r.Diff(t.Context(), strings.Repeat("1", 40), l.Head, DiffOptions{}); err == nil {
+				t.Errorf("%s: no such commit, and no error", filter)
+			}
+			shell(t, dir, "fetch", "-q", "--refetch", "--no-filter")
+		}
+	}
+}
+
 func TestSkippedAndCheckoutReaders(t *testing.T) {
 	dir := origin(t, map[string]string{"a": "1\n"})
 	shell(t, dir, "remote", "add", "origin", "https://github.com/o/r.git")
