@@ -27,6 +27,8 @@ type Gate interface {
 	PendingStatuses(ctx context.Context, pr review.PullRequest) ([]string, error)
 	// Beside says of another open pull request that has the commit as its head that it is not approved; empty when there is none.
 	Beside(ctx context.Context, target review.Target, head string) (string, error)
+	// Rebased says that the pull request of a run has another base branch now than the run reviewed; empty when it has not.
+	Rebased(ctx context.Context, target review.Target, run string) (string, error)
 	// Later reports whether another run has set the status of a commit since a run did.
 	Later(ctx context.Context, target review.Target, run, head string) (bool, error)
 	// Denied reports whether an error says that the credential lacks the permission, or that GitHub takes no more statuses of the commit.
@@ -273,8 +275,8 @@ func (l *Loop) statusEffect(req Request, what, head string, s effects.CommitStat
 	return effects.Effect{Key: effects.StatusKey(req.Run, what), Run: req.Run, Target: req.Target, Head: head, Payload: s.Payload()}
 }
 
-// setStatus makes the effect. A status is about its commit, and stays true of it when the pull request moves on; a success is not sent once
-// another pull request with the commit has come to something else, which may have happened while this run was interrupted.
+// setStatus makes the effect. A status is about its commit, and stays true of it when the pull request moves on; a success is not sent once the pull
+// request has another base branch, or another one with the commit has come to something else, which may have happened while this run was interrupted.
 func (l *Loop) setStatus(ctx context.Context, e effects.Effect, state review.GateState) (effects.Done, error) {
 	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)
 	if err != nil {
@@ -284,6 +286,9 @@ func (l *Loop) setStatus(ctx context.Context, e effects.Effect, state review.Gat
 	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(ctx context.Context) (string, error) {
 		if l.Newer != "" || state != review.GateSuccess {
 			return l.Newer, nil
+		}
+		if why, err := l.Gate.Rebased(ctx, e.Target, e.Run); err != nil || why != "" {
+			return why, err
 		}
 		return l.Gate.Beside(ctx, e.Target, e.Head)
 	}}

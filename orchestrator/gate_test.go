@@ -27,6 +27,8 @@ type statuses struct {
 	beside string
 	// early is how often it is asked for before it is there.
 	early int
+	// rebased is said of another base branch.
+	rebased string
 }
 
 var errMayNot = refusal{errors.New("HTTP 403 (statuses: write)")}
@@ -69,6 +71,10 @@ func (s *statuses) Beside(context.Context, review.Target, string) (string, error
 		return "", nil
 	}
 	return s.beside, nil
+}
+
+func (s *statuses) Rebased(context.Context, review.Target, string) (string, error) {
+	return s.rebased, nil
 }
 
 func (s *statuses) Later(context.Context, review.Target, string, string) (bool, error) {
@@ -134,7 +140,8 @@ func TestStatusFaults(t *testing.T) {
 	}
 }
 
-// A success waits for other pull requests with the same commit; what the pull request comes to by itself is kept (threats.md T281).
+// A success waits for other pull requests with the same commit, and is none for another base branch; what the pull request comes to by itself is kept
+// (threats.md T281, T410).
 func TestStatusBeside(t *testing.T) {
 	l, _, s, req := gatedRun()
 	s.beside = "#9 has the same commit and is not approved"
@@ -154,6 +161,11 @@ func TestStatusBeside(t *testing.T) {
 		t.Errorf("approved, and overtaken: %+v, %v", g, err)
 	}
 	want = append(want, want[0])
+	s.beside, s.rebased = "", "#7 is to be merged into another branch now"
+	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure {
+		t.Errorf("approved for another branch: %+v, %v", g, err)
+	}
+	want = append(want, "1 failure: "+s.rebased+". By itself: Approved")
 	if !slices.Equal(s.set, want) {
 		t.Errorf("%q, want %q", s.set, want)
 	}

@@ -68,6 +68,19 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	return "", nil
 }
 
+// Rebased says that the pull request of a run has another base branch now than the run reviewed, or that nobody can tell; empty when it has not. What was
+// decided for one branch may be sent long after, by whoever goes on with the run (threats.md T410).
+func (g gatesRuns) Rebased(ctx context.Context, target review.Target, run string) (string, error) {
+	pr, err := g.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return "", err
+	}
+	if same, _, err := g.service.sameBase(ctx, pr, run); err != nil || same {
+		return "", err
+	}
+	return fmt.Sprintf("#%d is to be merged into another branch now", target.PR), nil
+}
+
 // approves reports whether a status says that its pull request has come to a success by itself.
 func approves(e store.Entry) bool {
 	s, err := effects.ReadStatus(e.Payload)
@@ -358,7 +371,8 @@ func statusOf(e store.Entry, what string, n int, s effects.CommitStatus) effects
 	}
 }
 
-// setStatus makes an effect under the lease of its run; a success only while no other pull request with the commit keeps it from being one.
+// setStatus makes an effect under the lease of its run; a success only while neither another base branch nor another pull request with the commit keeps it
+// from being one.
 func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.Effect) error {
 	client, err := s.GitHubFor(ctx, e.Target.Repo)
 	if err != nil {
@@ -379,6 +393,9 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 	d := effects.Delivery{Outbox: outbox{s.store, lease}, Sleep: sleep, Overtaken: func(ctx context.Context) (string, error) {
 		if status.State != review.GateSuccess {
 			return "", nil
+		}
+		if why, err := gates.Rebased(ctx, e.Target, e.Run); err != nil || why != "" {
+			return why, err
 		}
 		return gates.Beside(ctx, e.Target, e.Head)
 	}}

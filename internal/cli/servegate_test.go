@@ -326,6 +326,34 @@ func TestBesideAfterARename(t *testing.T) {
 	}
 }
 
+// A success that was decided and not sent is not sent once the pull request has another base branch, whoever goes on with the run (threats.md T410).
+func TestDecidedForAnotherBranch(t *testing.T) {
+	t.Parallel()
+	for name, goesOn := range map[string]func(h *hall, run, reads string) string{
+		"resume": func(h *hall, run, _ string) string { return h.prloop("", "resume", run) },
+		"another run": func(h *hall, _, reads string) string {
+			return h.prloop("", "run", "9", "-R", "acme/widgets", "--no-fix", "--reviewers", reads)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, own := openGated(t)
+			h.open(9, nil)
+			reads := "exec:" + filepath.Join(h.home, "reads.sh")
+			h.prloop("outbox: after intent=kill@2", "run", "8", "-R", "acme/widgets", "--no-fix", "--reviewers", reads)
+			if said := titles(own); !strings.Contains(said, "approved") {
+				t.Fatal(said)
+			}
+			run := runID.FindString(h.prloop("", "runs", "-R", "acme/widgets", "--json", "run"))
+			retarget(t, own, "main")
+			out := goesOn(h, run, reads)
+			if said := h.status(own.HeadSHA(), "failure"); said != "#8 is to be merged into another branch now. By itself: Approved" {
+				t.Errorf("%q\n%s", said, out)
+			}
+		})
+	}
+}
+
 // What was approved for another base branch than the pull request has now is not approved (threats.md T281).
 func TestBesideForAnotherBase(t *testing.T) {
 	t.Parallel()
