@@ -141,6 +141,8 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 		return nil, "the base has moved"
 	case then.PR.Title != now.PR.Title || then.PR.Body != now.PR.Body:
 		return nil, "the title or the description was edited"
+	case s.raisedSince(snap):
+		return nil, "one of its reviewers has raised something grave on another commit since"
 	case !equal(question(s.Inputs.Request), question(req)):
 		return nil, "agents, rules or prompts have changed"
 	case !equal(given(then.Brief), given(now.Brief)):

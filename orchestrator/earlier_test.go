@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -143,6 +144,15 @@ func TestAReportOfAnotherRecord(t *testing.T) {
 	}
 }
 
+// raised gives the snapshot a thread about a P1 that a reviewer raised on some head.
+func (s *Snapshot) raised(by, head string) *conversation.Thread {
+	t := threadOf(foundAt(review.P1, 3, subjects[0]), 1)
+	t.Head, t.RaisedBy = head, []string{by}
+	s.People = &conversation.People{Author: "ada", Own: "prloop", Permissions: map[string]string{"boss": "admin"}}
+	s.Conversation = &conversation.State{Threads: []conversation.Thread{t}}
+	return &s.Conversation.Threads[0]
+}
+
 // An earlier run stands, or lends its answers, or why not is said (decision 43).
 func TestAnswersOfAnEarlierRun(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -206,7 +216,19 @@ func TestAnswersOfAnEarlierRun(t *testing.T) {
 			r.Agents = append([]AgentPlan{}, r.Agents...)
 			r.Agents[0].Program = "x"
 		}, "agents, rules or prompts have changed", false},
-		"other models":        {func(s *Stored, _ *Request, _ *Snapshot) { s.Other = "models have changed" }, "models have changed", false},
+		"other models":                    {func(s *Stored, _ *Request, _ *Snapshot) { s.Other = "models have changed" }, "models have changed", false},
+		"a P1 was raised on another head": {func(_ *Stored, _ *Request, n *Snapshot) { n.raised("alpha", sha(9)) }, "raised something grave", false},
+		"it was known then": {func(s *Stored, _ *Request, n *Snapshot) {
+			n.raised("alpha", sha(9))
+			s.Inputs.Snapshot.Conversation = n.Conversation
+		}, "", true},
+		"it is less":                {func(_ *Stored, _ *Request, n *Snapshot) { n.raised("alpha", sha(9)).Priority = review.P2 }, "", true},
+		"somebody else raised it":   {func(_ *Stored, _ *Request, n *Snapshot) { n.raised("gamma", sha(9)) }, "", true},
+		"it was raised on this one": {func(_ *Stored, _ *Request, n *Snapshot) { n.raised("alpha", n.Range.Head) }, "", true},
+		"who may resolved it": {func(_ *Stored, _ *Request, n *Snapshot) {
+			t := n.raised("alpha", sha(9))
+			t.Closed, t.ClosedBy = true, "boss"
+		}, "", true},
 		"a partial run":       {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Partial }, "it ended as partial", false},
 		"a run out of budget": {func(s *Stored, _ *Request, _ *Snapshot) { s.Result.Outcome = review.Budget }, "it ended as budget", false},
 		"an agent without its answer": {func(s *Stored, _ *Request, _ *Snapshot) {

@@ -37,14 +37,37 @@ func (g gathered) unheardOf(t conversation.Thread) bool {
 	}
 	asked := false
 	for _, h := range g.in.Reports {
-		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && slices.Contains(t.RaisedBy, r.Name) {
-			if r.State == review.AgentComplete {
+		if h.raised(t) {
+			if h.Answer.Receipt.State == review.AgentComplete {
 				return false
 			}
 			asked = true
 		}
 	}
 	return asked
+}
+
+// raised reports whether an answer is of a reviewer that raised what a thread is about.
+func (h AgentReport) raised(t conversation.Thread) bool {
+	r := h.Answer.Receipt
+	return r.Role == review.RoleReviewer && slices.Contains(t.RaisedBy, r.Name)
+}
+
+// raisedSince reports whether a reviewer of the earlier run has raised something grave on another head since it answered, and the thread is open: its answer
+// is not its last word, also where its head is back (threats.md T411).
+func (s Stored) raisedSince(snap Snapshot) bool {
+	if snap.Conversation == nil {
+		return false
+	}
+	then := s.Inputs.Snapshot.Conversation
+	for i, t := range snap.Conversation.Threads {
+		known := then != nil && slices.ContainsFunc(then.Threads, func(o conversation.Thread) bool { return o.ID == t.ID })
+		open := t.Live() && grave(t.Asserted()) && !snap.decided(i, true)
+		if !known && open && t.Head != snap.Range.Head && slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool { return h.raised(t) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // unheardWords say why such threads are left.

@@ -497,6 +497,39 @@ func TestAHeadThatComesBack(t *testing.T) {
 	}
 }
 
+// Nor is it approved by what was answered before one of its reviewers raised a P1 that is open: that one is asked again (threats.md T411).
+func TestAHeadThatComesBackWithAnOpenThread(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(h.home, "mood.sh"), []byte(mood), 0o700), os.WriteFile(filepath.Join(h.home, "operator.yml"), []byte("gate: verdict\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	p := h.open(7, nil)
+	first := p.HeadSHA()
+	review := func() string {
+		return h.prloop("", "run", "7", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "mood.sh"))
+	}
+	review()
+	h.status(first, "success")
+	if _, err := p.Push("contributor", "more", map[string]string{"notes.txt": "more\n"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.home, "strict"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	review()
+	if err := h.repo.MoveBranch("topic-7", first); err != nil {
+		t.Fatal(err)
+	}
+	review()
+	h.status(first, "failure")
+	if out := review(); !strings.Contains(out, "answered before") { // and once
+		t.Error(out)
+	}
+}
+
 // prloop runs a command with a failpoint armed.
 func (h *hall) prloop(armed string, args ...string) string {
 	cmd := exec.Command("prloop", args...)
