@@ -217,27 +217,45 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 	return effects.CommitStatus{}, false, nil
 }
 
-// NotYet takes back the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
-// approval was for another branch, and, where a review of it has to wait, one that was not reviewed, or of which nobody can tell (threats.md T280).
-func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
+// approval was for another branch, and, where a review of it has to wait, one that was not reviewed, or of which nobody can tell. last is what was set
+// last on the commit.
+func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	if err != nil || len(said) == 0 || pr.State != openState {
-		return err
+		return success, last, false, err
 	}
-	status, ok, err := stands(said)
+	success, ok, err := stands(said)
 	if err != nil || !ok {
-		return err
+		return success, last, false, err
 	}
-	last := said[len(said)-1]
-	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) })
-	if len(own) > 0 {
-		e := own[len(own)-1]
-		same, known, err := s.sameBase(ctx, pr, e.Run)
-		if err != nil || same && approves(e) || !waits && (same || !known) {
-			return err
-		}
-	} else if !waits {
-		return nil
+	last = said[len(said)-1]
+	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
+	if len(own) == 0 {
+		return success, last, waits, nil
+	}
+	e := own[len(own)-1]
+	same, known, err := s.sameBase(ctx, pr, e.Run)
+	return success, last, !(same && approves(e)) && (waits || !same && known), err
+}
+
+// begins reports whether a status says that somebody is at work: it decides nothing.
+func begins(e store.Entry) bool {
+	s, err := effects.ReadStatus(e.Payload)
+	return err == nil && s.State == review.GatePending
+}
+
+// InDoubt reports whether NotYet may have something to take back, by what is on record here.
+func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, error) {
+	_, _, undue, err := s.undue(ctx, pr, true)
+	return undue, err
+}
+
+// NotYet takes an undue success back (threats.md T280).
+func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+	status, last, undue, err := s.undue(ctx, pr, waits)
+	if err != nil || !undue {
+		return err
 	}
 	client, err := s.GitHubFor(ctx, pr.Repo)
 	if err != nil {

@@ -114,6 +114,52 @@ func TestApprovedForAnotherBranch(t *testing.T) {
 	}
 }
 
+// Nor is it while all reviewers are at work elsewhere: whatever event tells that a pull request has the commit for another branch, whether that is another
+// pull request, or the same one that had another head when its branch was chosen (threats.md T412).
+func TestAnyEventTellsOfAnotherBranch(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]func(h *hall, p *forge.PullRequest) (waits string){
+		"another pull request": func(h *hall, _ *forge.PullRequest) string {
+			h.open(10, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+			return "#10"
+		},
+		"a head that comes back": func(h *hall, p *forge.PullRequest) string {
+			first := p.HeadSHA()
+			if _, err := p.Push("contributor", "more", map[string]string{"notes2.txt": "more\n"}); err != nil {
+				h.t.Fatal(err)
+			}
+			retarget(h.t, p, "main")
+			if err := h.repo.MoveBranch("shared", first); err != nil {
+				h.t.Fatal(err)
+			}
+			return "#8"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			sha := p.HeadSHA()
+			h.prloop("", "run", "8", "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+			h.status(sha, "success")
+			write(t, filepath.Join(h.home, "hangs.sh"), []byte("#!/bin/sh\ntouch \"$(dirname \"$0\")/hangs\"\nexec sleep 600\n"))
+			if err := os.Chmod(filepath.Join(h.home, "hangs.sh"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			h.open(9, nil)
+			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "hangs.sh"), "--reviews", "1")
+			h.within("a reviewer to be at work", func() bool {
+				_, err := os.Stat(filepath.Join(h.home, "hangs"))
+				return err == nil
+			})
+			waits := happens(h, p)
+			if said := h.status(sha, "error"); said != "Not reviewed yet: "+waits {
+				t.Errorf("%q", said)
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
 func retarget(t *testing.T, p *forge.PullRequest, base string) {
 	t.Helper()
 	if err := p.Retarget(base); err != nil {

@@ -84,8 +84,8 @@ type Daemon struct {
 	own review.Person
 	// nudge wakes the dispatcher, listed has the repositories reconciled.
 	nudge, listed chan struct{}
-	// doubted are pull requests of which something may have been said for another base branch.
-	doubted chan review.PullRequest
+	// doubted wakes who sees to doubts.
+	doubted chan struct{}
 
 	// held is heldWait, tick and poll are how often what is due and the queue are looked at; tests have their own.
 	held, tick, poll time.Duration
@@ -102,6 +102,8 @@ type Daemon struct {
 	// working are the subjects that are seen to at the moment; left are those that somebody is to see to anew, because the database did not take
 	// what became of them.
 	working, left map[string]bool
+	// doubts are pull requests, by their subjects, of which something may have been said for another base branch.
+	doubts map[string]review.PullRequest
 	// tried is when GitHub was asked about repositories last.
 	tried map[review.Repo]time.Time
 }
@@ -113,6 +115,7 @@ type runs interface {
 	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
 	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
+	InDoubt(context.Context, review.PullRequest) (bool, error)
 	Unsaid(context.Context) (heads map[string]bool, err error)
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
@@ -152,7 +155,7 @@ func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) 
 	if o.Said == nil {
 		o.Said = func(string) {}
 	}
-	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), doubted: make(chan review.PullRequest, batch), working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick, asking: asking, tried: map[review.Repo]time.Time{}}
+	d := &Daemon{Options: o, service: s, github: hubs, record: s.Record(), nudge: make(chan struct{}, 1), listed: make(chan struct{}, 1), doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, working: map[string]bool{}, left: map[string]bool{}, held: heldWait, tick: tick, asking: asking, tried: map[review.Repo]time.Time{}}
 	var err error
 	if d.engine, err = s.Engine(); err != nil {
 		return nil, err
@@ -386,7 +389,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 		return webhook.ErrMalformed
 	}
 	if why := d.Serves.refuses(told.Repo); why != "" && told.Repo.Name != "" {
-		told.Looks, told.Why = nil, why
+		told.Looks, told.Why, told.Pull = nil, why, review.PullRequest{}
 	}
 	wants := make([]store.Want, len(told.Looks))
 	for i, l := range told.Looks {
@@ -403,8 +406,8 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	if first && len(wants) > 0 {
 		d.wake()
 	}
-	if first && slices.Contains(rebased, told.Action) && len(wants) > 0 {
-		d.doubt(review.PullRequest{Repo: told.Repo, Number: wants[0].PR})
+	if first && told.Pull.HeadSHA != "" {
+		d.suspect(ctx, told.Pull)
 	}
 	if first && told.Repositories {
 		select {
@@ -414,9 +417,6 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	}
 	return nil
 }
-
-// rebased are what is done to pull requests that may have another base branch since they were reviewed: no event tells of the choice where one is closed.
-var rebased = []string{"edited", "reopened", "ready for review"}
 
 // want is a look as it is recorded.
 func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {

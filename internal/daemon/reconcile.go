@@ -146,7 +146,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[
 		before, looked := seen[w.Subject]
 		still := looked && intake.SeenAs(before.Seen).Still(pr)
 		if !still || unsaid[pr.HeadSHA] {
-			d.doubt(pr)
+			d.suspect(ctx, pr)
 		}
 		if still {
 			continue
@@ -174,39 +174,58 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[
 	return d.record.SetNote(ctx, noteOf(repo), began.Format(time.RFC3339))
 }
 
-// doubt asks for a check of whether the status of a pull request was set for another base branch. The check does not wait for its turn: no look is taken while the
-// queue is paused, and others may come before it (threats.md T280).
-func (d *Daemon) doubt(pr review.PullRequest) {
-	select {
-	case d.doubted <- pr:
-	default: // it is in doubt again when GitHub is asked the next time
+// suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.
+func (d *Daemon) suspect(ctx context.Context, pr review.PullRequest) {
+	if doubt, err := d.service.InDoubt(ctx, pr); doubt || err != nil {
+		d.doubt(pr)
 	}
 }
 
-// recant checks doubted pull requests, and takes back a success that was set for another base branch.
+// doubt asks for a check of whether the status of a pull request was set for another base branch. The check does not wait for its turn: no look is taken while the
+// queue is paused, and others may come before it (threats.md T280).
+func (d *Daemon) doubt(pr review.PullRequest) {
+	d.mu.Lock()
+	d.doubts[store.Subject(fullName(pr.Repo), pr.Number, 0)] = pr
+	d.mu.Unlock()
+	select {
+	case d.doubted <- struct{}{}:
+	default:
+	}
+}
+
+// recant checks doubted pull requests, and takes back a success that was set for another base branch. Where that fails for a moment it is tried again.
 func (d *Daemon) recant(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case pr := <-d.doubted:
-			if err := d.notYet(ctx, pr); err != nil && ctx.Err() == nil {
-				d.Log.Warn("what was said for another base branch is not taken back yet", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+		case <-d.doubted:
+		}
+		d.mu.Lock()
+		doubts := d.doubts
+		d.doubts = map[string]review.PullRequest{}
+		d.mu.Unlock()
+		for _, pr := range doubts {
+			err := d.notYet(ctx, pr)
+			if err == nil || ctx.Err() != nil {
+				continue
+			}
+			d.Log.Warn("what was said for another base branch is not taken back yet", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+			if d.Lasting != nil && !d.Lasting(err) {
+				time.AfterFunc(d.held, func() { d.doubt(pr) })
 			}
 		}
 	}
 }
 
-// notYet does so for one pull request, which is read from GitHub unless it comes from a list.
+// notYet does so for one pull request, as it is now: events come late, and in another order.
 func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
-	if pr.HeadSHA == "" {
-		client, err := d.github(ctx, pr.Repo)
-		if err != nil {
-			return err
-		}
-		if pr, err = client.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
-			return err
-		}
+	client, err := d.github(ctx, pr.Repo)
+	if err != nil {
+		return err
+	}
+	if pr, err = client.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
+		return err
 	}
 	return d.service.NotYet(ctx, pr, intake.Decide(pr, d.Rules, intake.Known{}) == "")
 }

@@ -60,7 +60,9 @@ type Told struct {
 	// Repo is the repository; zero when the event is about none.
 	Repo review.Repo
 	// Key is what the repository is known by, whatever it is called; empty when the event does not tell.
-	Key   review.RepoKey
+	Key review.RepoKey
+	// Pull is the pull request as it was at the event, as far as its status rests on that; without a head when the event does not tell.
+	Pull  review.PullRequest
 	Looks []Look
 	// Why says why there is nothing to look at.
 	Why string
@@ -77,8 +79,13 @@ type payload struct {
 		HTMLURL  string `json:"html_url"`
 	}
 	Sender      *person
-	PullRequest *struct{ Number int } `json:"pull_request"`
-	Comment     *struct {
+	PullRequest *struct {
+		Number int
+		State  string
+		Head   struct{ SHA string }
+		Base   struct{ Ref string }
+	} `json:"pull_request"`
+	Comment *struct {
 		User        *person
 		Association string `json:"author_association"`
 	}
@@ -127,6 +134,9 @@ func Read(e Event) (Told, error) {
 		return Told{}, err
 	}
 	t.Key = t.Repo.Key(p.Repository.ID)
+	if pr := p.PullRequest; pr != nil {
+		t.Pull = review.PullRequest{Repo: t.Repo, RepoID: p.Repository.ID, Number: pr.Number, State: strings.ToUpper(pr.State), HeadSHA: pr.Head.SHA, BaseRef: pr.Base.Ref}
+	}
 	if p.Sender != nil && e.Own.ID != 0 && p.Sender.ID == e.Own.ID && e.Name != "pull_request" {
 		return t.nothing("prloop did it itself"), nil
 	}

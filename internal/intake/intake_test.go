@@ -47,6 +47,9 @@ func TestEveryRecordedEvent(t *testing.T) {
 			if (len(told.Looks) == 0) != (told.Why != "") {
 				t.Errorf("%+v: looks and no reason, or a reason and no looks", told)
 			}
+			if strings.HasPrefix(e.Name, "pull_request") && (told.Pull.HeadSHA == "" || told.Pull.BaseRef == "" || told.Pull.State == "" || told.Pull.Number == 0) {
+				t.Errorf("the pull request is %+v", told.Pull)
+			}
 			if len(told.Looks) == 0 {
 				if want != "" && e.Name != "check_suite" { // one of two belongs to a pull request
 					t.Errorf("nothing, because %s; want %s", told.Why, want)
