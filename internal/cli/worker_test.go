@@ -239,6 +239,45 @@ func TestWorkerIsLost(t *testing.T) {
 	}
 }
 
+// The only worker that does reviews is killed, or stopped for longer than its lease. Its review is gone on with by one that is started later, or by itself once it
+// wakes, though serve does no reviews; nobody starts serve anew.
+func TestOnlyWorkerIsLost(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		signal syscall.Signal
+		wakes  bool
+	}{{"killed", syscall.SIGKILL, false}, {"frozen", syscall.SIGSTOP, false}, {"woken", syscall.SIGSTOP, true}} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			reviewers := h.share()
+			first := h.work("second", reviewers, "--reviews", "1")
+			eventually.True(t, "the worker to work", func() bool { return strings.Contains(h.log(), "working for postgres://") })
+			h.serve("", "--reviews", "0")
+			p := h.open(7, nil)
+			h.within("slow to be at work", func() bool { return h.asked("slow") == 1 })
+			if err := first.Process.Signal(row.signal); err != nil {
+				t.Fatal(err)
+			}
+			eventually.True(t, "its lease to be over", func() bool {
+				return postgres.SQL(t, h.database, "SELECT count(*) FROM prloop.heartbeats WHERE expires < extract(epoch FROM clock_timestamp()) * 1000000") != "0" || strings.Contains(h.log(), "is gone; another goes on")
+			})
+			h.free()
+			if row.wakes {
+				if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				h.work("third", reviewers, "--reviews", "1")
+			}
+			if w := h.settled(1)["#7"]; w.Outcome != "converged" || reports(p) != 1 {
+				t.Errorf("%+v; %d reports\n%s", w, reports(p), h.log())
+			}
+		})
+	}
+}
+
 // A worker that is stopped once gh is started, for so long that another posts the report, hands nothing of gh on when it wakes: one report is there.
 func TestWorkerIsStoppedWhileItPosts(t *testing.T) {
 	t.Parallel()

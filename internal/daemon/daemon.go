@@ -200,7 +200,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer d.end(workers)
-	if err := errors.Join(d.record.Unqueue(ctx), d.recount(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
+	if err := errors.Join(d.recount(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
 		return err
 	}
 	failed := make(chan error, 1)
@@ -278,7 +278,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 				d.forget(ctx, pruned)
 			}
 			_, err := d.record.ForgetDeliveries(ctx, kept)
-			if err = errors.Join(err, d.recount(ctx), d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
+			if err = errors.Join(err, d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
 				d.Log.Warn("what is over is still kept", "err", err)
 			}
 		}
@@ -333,7 +333,8 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 	return nil
 }
 
-// recount puts those subjects into the queue again that are noted as standing there and do not: who noted it died before adding the task.
+// recount has those subjects put into the queue again that are noted as having a task and have none: who noted it died before adding the task, or the task was dropped
+// and who dropped it did not say so. What is settled between the two lists is left alone, and what gets its task then is asked about once more than needed.
 func (d *Daemon) recount(ctx context.Context) error {
 	noted, err := d.record.InQueue(ctx)
 	if err != nil || len(noted) == 0 {

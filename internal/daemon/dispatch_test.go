@@ -35,11 +35,14 @@ func TestWhatWaitsKeepsNothingOut(t *testing.T) {
 	}
 }
 
-// What a process noted as queued and died before adding is added by the next look.
+// What a process noted as queued and died before adding, and what one began with whose task is gone, is added by the next look.
 func TestWhatWasNotAddedIsAdded(t *testing.T) {
 	d := napping(t, app.Options{State: t.TempDir()}, 0, 1, nil)
-	wantMany(t, d, 1, 1)
+	wantMany(t, d, 1, 2)
 	if err := d.record.Queued(t.Context(), store.Subject(fullName(loaded), 1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.record.Begin(t.Context(), store.Subject(fullName(loaded), 2, 0)); err != nil {
 		t.Fatal(err)
 	}
 	background(t, d.Run)

@@ -65,13 +65,18 @@ func (d *Daemon) gone() <-chan struct{} {
 	return nil
 }
 
-// reaping is how often a process looks for what dead ones were at work on.
-const reaping = 2 * time.Second
+const (
+	// reaping is how often a process looks for what dead ones were at work on.
+	reaping = 2 * time.Second
+	// recounting is how often it looks for what has no task, and is noted as having one.
+	recounting = 10 * time.Second
+)
 
-// reap has what dead processes were at work on seen to by others.
+// reap has what dead processes were at work on seen to by others. Any process does so for all queues: those that do reviews may all be dead.
 func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
 	ticker := time.NewTicker(reaping)
 	defer ticker.Stop()
+	var counted time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -81,13 +86,20 @@ func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
 		if err := d.putBack(ctx); err != nil && ctx.Err() == nil {
 			d.Log.Warn("what was left is not put back yet", "err", err)
 		}
-		subjects, err := w.Reap(ctx)
+		subjects, err := w.Reap(ctx, reviews, comments)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Warn("what dead processes were at work on was not taken over", "err", err)
 		}
 		for _, s := range subjects {
 			d.Said(s + ": the process that was at work on it is gone; another goes on")
 			d.requeue(ctx, s)
+		}
+		if time.Since(counted) < recounting {
+			continue
+		}
+		counted = time.Now()
+		if err := d.recount(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Warn("what has no task any more is not put back yet", "err", err)
 		}
 	}
 }
@@ -111,7 +123,7 @@ func (d *Daemon) putBack(ctx context.Context) error {
 // requeue has a subject put into the queue again whose task was dropped.
 func (d *Daemon) requeue(ctx context.Context, subject string) {
 	if err := d.record.Requeue(ctx, subject); err != nil {
-		d.Log.Error("a subject waits until somebody serves anew", "subject", subject, "err", err)
+		d.Log.Error("a subject waits until somebody counts the queue again", "subject", subject, "err", err)
 	}
 	d.wake()
 }

@@ -261,10 +261,13 @@ func TestTasksOfTheDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	postgres.SQL(t, address, `UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = 'gone-1-x/y' WHERE deduplication_id = 'theirs'`)
-	if keys, err := w.Reap(ctx); err != nil || len(keys) != 1 || keys[0] != "theirs" {
+	if keys, err := w.Reap(ctx, "of others"); err != nil || len(keys) != 0 {
+		t.Errorf("reaped in another queue: %v, %v", keys, err)
+	}
+	if keys, err := w.Reap(ctx, "q"); err != nil || len(keys) != 1 || keys[0] != "theirs" {
 		t.Errorf("reaped: %v, %v", keys, err)
 	}
-	if keys, err := w.Reap(ctx); err != nil || len(keys) != 0 {
+	if keys, err := w.Reap(ctx, "q"); err != nil || len(keys) != 0 {
 		t.Errorf("reaped again: %v, %v", keys, err)
 	}
 	if added, err := e.Add(ctx, engine.Task{Queue: "q", Key: "mine"}); err != nil || added {

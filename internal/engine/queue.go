@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func (e *Engine) Add(ctx context.Context, t Task) (added bool, err error) {
 
 // Tasks lists what is in some queues and not done, the oldest first.
 func (e *Engine) Tasks(ctx context.Context, queues ...string) ([]Pending, error) {
-	rows, err := e.tasks(ctx, queues, dbos.WithFilterStatus(dbos.WorkflowStatusDelayed, dbos.WorkflowStatusEnqueued, dbos.WorkflowStatusPending))
+	rows, err := e.tasks(ctx, queues, dbos.WithFilterStatus(unfinished...))
 	if err != nil {
 		return nil, fmt.Errorf("list the tasks of queues: %w", err)
 	}
@@ -167,9 +168,9 @@ func (w *Workers) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := w.drop(ctx, func(t dbos.WorkflowStatus) bool {
+	if _, err := w.drop(ctx, w.names(), func(t dbos.WorkflowStatus) bool {
 		return t.Status == dbos.WorkflowStatusPending && dead(t.ExecutorID) || t.Status != dbos.WorkflowStatusPending && t.ApplicationVersion != Version
-	}); err != nil {
+	}, unfinished...); err != nil {
 		return err
 	}
 	if w.c, err = w.engine.newContext(ctx, bridge{log: w.engine.log}, true); err != nil {
@@ -201,16 +202,16 @@ func (e *Engine) dead(ctx context.Context) (func(executor string) bool, error) {
 	}, err
 }
 
-// Reap drops what processes were at work on that are no more, and gives the keys: whoever knows what is wanted adds them again. Where all
-// processes share the machine there is nothing to reap: Serve drops what was left.
-func (w *Workers) Reap(ctx context.Context) ([]string, error) {
+// Reap drops what processes were at work on that are no more, also in queues that this process does no tasks of, and gives the keys: whoever knows
+// what is wanted adds them again. Where all processes share the machine there is nothing to reap: Serve drops what was left.
+func (w *Workers) Reap(ctx context.Context, queues ...string) ([]string, error) {
 	if _, several := w.engine.dialect.(shared); !several {
 		return nil, nil
 	}
 	dead, err := w.engine.dead(ctx)
 	if err == nil {
 		var keys []string
-		keys, err = w.drop(ctx, func(t dbos.WorkflowStatus) bool { return t.Status == dbos.WorkflowStatusPending && dead(t.ExecutorID) })
+		keys, err = w.drop(ctx, queues, func(t dbos.WorkflowStatus) bool { return dead(t.ExecutorID) }, dbos.WorkflowStatusPending)
 		if err == nil {
 			return keys, nil
 		}
@@ -231,20 +232,22 @@ func (w *Workers) Close() (dropped []string) {
 			return
 		}
 		var err error
-		if dropped, err = w.drop(context.Background(), func(t dbos.WorkflowStatus) bool { return t.ExecutorID == w.c.GetExecutorID() }); err != nil {
+		if dropped, err = w.drop(context.Background(), w.names(), func(t dbos.WorkflowStatus) bool { return t.ExecutorID == w.c.GetExecutorID() }, unfinished...); err != nil {
 			w.engine.log.Debug("tasks that were interrupted are still listed", "err", err)
 		}
 	})
 	return dropped
 }
 
-// drop takes tasks out of the queues as if they had never been added, and gives their keys.
-func (w *Workers) drop(ctx context.Context, which func(dbos.WorkflowStatus) bool) (keys []string, err error) {
-	var names []string
-	for name := range w.queues {
-		names = append(names, name)
-	}
-	rows, err := w.engine.tasks(ctx, names, dbos.WithFilterStatus(dbos.WorkflowStatusDelayed, dbos.WorkflowStatusEnqueued, dbos.WorkflowStatusPending))
+// unfinished are the states of tasks that are not done.
+var unfinished = []dbos.WorkflowStatusType{dbos.WorkflowStatusDelayed, dbos.WorkflowStatusEnqueued, dbos.WorkflowStatusPending}
+
+// names are the queues of which this process does tasks.
+func (w *Workers) names() []string { return slices.Collect(maps.Keys(w.queues)) }
+
+// drop takes tasks in some states out of queues as if they had never been added, and gives their keys.
+func (w *Workers) drop(ctx context.Context, queues []string, which func(dbos.WorkflowStatus) bool, states ...dbos.WorkflowStatusType) (keys []string, err error) {
+	rows, err := w.engine.tasks(ctx, queues, dbos.WithFilterStatus(states...))
 	if err != nil {
 		return nil, err
 	}

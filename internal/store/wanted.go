@@ -245,18 +245,12 @@ func (s *Store) Aside(ctx context.Context, subject string, wait time.Duration) e
 	return s.wrap("put "+subject+" aside", err)
 }
 
-// Unqueue forgets what tasks began with: whoever serves begins anew.
-func (s *Store) Unqueue(ctx context.Context) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE queued > handled AND queued < `+inQueue)
-	return s.wrap("read the queue anew", err)
-}
-
-// InQueue names the subjects that are noted as standing in the queue.
+// InQueue names the subjects that are noted as having a task: it waits in the queue, or has begun.
 func (s *Store) InQueue(ctx context.Context) ([]string, error) {
-	return s.names(ctx, "read what stands in the queue", `SELECT subject FROM wanted WHERE asked > handled AND queued = `+inQueue)
+	return s.names(ctx, "read what stands in the queue", `SELECT subject FROM wanted WHERE asked > handled AND queued > handled`)
 }
 
-// Requeue forgets that a subject stands in the queue, whose task was dropped.
+// Requeue forgets that a subject has a task: it was dropped.
 func (s *Store) Requeue(ctx context.Context, subject string) error {
 	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled WHERE subject = $1 AND queued > handled`, subject)
 	return s.wrap("put "+subject+" back", err)
