@@ -187,6 +187,8 @@ func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
 // shelf is a history with some commits.
 type shelf map[string]map[string]string
 
+func (shelf) Have(context.Context, string) (bool, error) { return true, nil }
+
 func (s shelf) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{}, errors.New("not asked")
 }

@@ -24,14 +24,9 @@ func (l *Loop) fixRound(ctx context.Context, steps Steps, req Request, judged Ju
 		return none, false, err
 	}
 	job := &fixing{loop: l, steps: steps, req: req, judged: judged, progress: p}
-	fix, err := job.make(ctx)
+	fix, err := job.fix(ctx)
 	if err != nil {
 		return none, false, err
-	}
-	if fix.State == "" { // the work is good
-		if fix, err = job.deliver(ctx, fix); err != nil {
-			return none, false, err
-		}
 	}
 	outcome, reason := job.ends(fix)
 	p.past = slices.Clone(p.past)
@@ -72,8 +67,12 @@ type fixing struct {
 	req    Request
 	judged Judgement
 	*progress
+	// tries is how often the fixer was asked.
+	tries int
 	// tip is the commit to be pushed.
 	tip string
+	// setup is what the setup commands came to.
+	setup []review.Check
 	// unset is the setup command that failed; nil when none did.
 	unset *review.Check
 	// late is true when the run's wall time is why good work is not pushed, or bad work not fixed.
@@ -93,21 +92,42 @@ func complete(reports []AgentReport) []AgentReport {
 	return slices.DeleteFunc(slices.Clone(reports), func(h AgentReport) bool { return h.Answer.Receipt.State != review.AgentComplete })
 }
 
-// make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty
-// when the work is good.
-func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
-	reviewed := j.judged.Inputs.Snapshot.Range.Head
-	fix := review.FixOutcome{Base: reviewed, Commits: []review.FixCommit{}}
-	var err error
-	if fix.Setup, err = j.setUp(ctx); err != nil {
+// fix is the round's fix, made and delivered. One whose commits only a machine had that is gone is made again, while there are tries.
+func (j *fixing) fix(ctx context.Context) (fix review.FixOutcome, err error) {
+	if j.setup, err = j.setUp(ctx); err != nil {
 		return fix, err
 	}
-	if bad := failing(fix.Setup); len(bad) > 0 {
+	if bad := failing(j.setup); len(bad) > 0 {
 		j.unset = &bad[0]
 	}
+	fix = review.FixOutcome{Base: j.judged.Inputs.Snapshot.Range.Head, Commits: []review.FixCommit{}, Setup: j.setup}
+	for err == nil && fix.State == "" {
+		if fix, err = j.make(ctx, fix); err == nil && fix.State == "" { // the work is good
+			fix, err = j.deliver(ctx, fix)
+		}
+	}
+	return fix, err
+}
+
+// gone takes back what a fix came to whose commits are nowhere. State stays empty while it can be made again.
+func (j *fixing) gone(fix review.FixOutcome) review.FixOutcome {
+	j.tip = ""
+	fix.Commits, fix.Tests, fix.Files, fix.Lines, fix.Checks = []review.FixCommit{}, nil, 0, 0, nil
+	if j.tries >= FixTries {
+		fix.State, fix.Reason = review.FixFailed, "the machine that had its commits is gone"
+	}
+	return fix
+}
+
+// make has the fixer work until its result passes policy and verification, or the tries are used up. State stays empty
+// when the work is good.
+func (j *fixing) make(ctx context.Context, fix review.FixOutcome) (review.FixOutcome, error) {
+	reviewed := fix.Base
 	from := reviewed
 	var setback *review.Feedback
-	for try := 1; ; try++ {
+	for {
+		j.tries++
+		try := j.tries
 		fix.Tries = try
 		work, err := j.try(ctx, try, from, setback)
 		if err != nil {
@@ -143,6 +163,12 @@ func (j *fixing) make(ctx context.Context) (review.FixOutcome, error) {
 		fix.Checks = seen.Checks
 		bad := failing(seen.Checks)
 		switch {
+		case seen.Lost:
+			if fix = j.gone(fix); fix.State != "" {
+				return fix, nil
+			}
+			from, setback = reviewed, nil
+			continue
 		case seen.Cut: // nothing is known against it
 			j.tip, j.late = work.Tip, true
 			fix.State, fix.Reason = review.FixPatch, "its checks had not ended when the run's wall time was used up"
@@ -185,6 +211,11 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: fix, try %d", j.round, try), func(ctx context.Context) (review.FixWork, error) {
 		if why, err := j.checkBeforeFix(ctx); err != nil || why != "" {
 			return unasked(plan, why), err
+		}
+		if ok, err := l.History.Have(ctx, from); err != nil {
+			return review.FixWork{}, err
+		} else if !ok {
+			from, setback = in.Snapshot.Range.Head, nil // it begins anew
 		}
 		l.say("waiting for the fixer, which has " + taskSummary(j.judged.Payload, setback))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})

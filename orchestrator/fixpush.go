@@ -33,6 +33,9 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		if why, err := j.checkBeforePush(ctx); err != nil || why != "" {
 			return Pushed{Shut: why}, err
 		}
+		if ok, err := j.loop.History.Have(ctx, j.tip); err != nil || !ok {
+			return Pushed{Lost: err == nil}, err
+		}
 		j.loop.say("pushing " + short(j.tip) + " to " + pr.HeadRef)
 		to, err := j.loop.branch(ctx, pr)
 		if err != nil {
@@ -60,6 +63,8 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 	switch {
 	case err != nil:
 		return fix, fmt.Errorf("push the fix of round %d: %w", j.round, err)
+	case pushed.Lost:
+		return j.gone(fix), nil
 	case pushed.Head != "":
 		fix.State, fix.NewerHead = review.FixSuperseded, pushed.Head
 		fix.Reason = fmt.Sprintf("the branch moved from %s to %s while the fix was made", short(fix.Base), short(pushed.Head))
@@ -87,7 +92,7 @@ func (j *fixing) verifyPushed(ctx context.Context, fix review.FixOutcome) (revie
 		if err != nil {
 			return fix, err
 		}
-		if !seen.Cut {
+		if !seen.Cut && !seen.Lost {
 			fix.PushedChecks = seen.Checks
 			return fix, nil
 		}

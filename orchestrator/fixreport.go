@@ -37,6 +37,9 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		return "", nil
 	}
 	return doJSON(ctx, j.steps, fmt.Sprintf("round %d: keep the patch", j.round), func(ctx context.Context) (string, error) {
+		if ok, err := j.loop.History.Have(ctx, j.tip); err != nil || !ok {
+			return "", err
+		}
 		patch, err := j.loop.Executor.Patch(ctx, fix.Base, j.tip)
 		if err != nil {
 			return "", err

@@ -16,6 +16,8 @@ type verification struct {
 	Seconds float64 `json:"seconds"`
 	// Cut is true when the wall time ran out before it was known whether they pass.
 	Cut bool `json:"cut,omitempty"`
+	// Lost is true when the commit is nowhere to be had.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // setUp makes ready what the verify commands need, for as long as there is time. One that fails ends nothing: commands that need it fail
@@ -57,6 +59,9 @@ func (j *fixing) verify(ctx context.Context, step, what, commit string, onBranch
 	out, err := doJSON(ctx, j.steps, step, func(ctx context.Context) (verification, error) {
 		if err := verifying.Hit(); err != nil {
 			return verification{}, err
+		}
+		if ok, err := j.loop.History.Have(ctx, commit); err != nil || !ok {
+			return verification{Lost: err == nil}, err
 		}
 		j.loop.say("checking " + what)
 		out, err := j.checkOut(ctx, commit, onBranch, plan.Verify, left)

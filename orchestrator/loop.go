@@ -171,6 +171,13 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if facts.Late {
 		return late(req, *p, snap.PR.URL), false, nil
 	}
+	for _, commit := range []string{snap.Range.Base, snap.Range.Head} {
+		if ok, err := l.History.Have(ctx, commit); err != nil {
+			return none, false, err
+		} else if !ok {
+			return none, false, &permanentError{"the commit " + short(commit) + " is not to be had any more: start a new run"}
+		}
+	}
 	p.read = seconds(facts.Seconds)
 	p.spent += p.read
 	if p.round == 1 {

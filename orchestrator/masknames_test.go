@@ -86,6 +86,8 @@ func collided() (a, b string) {
 // tree reads files by their names, or by what masks made of them, as a history does.
 type tree map[string]string
 
+func (tree) Have(context.Context, string) (bool, error) { return true, nil }
+
 func (tree) Pin(context.Context, review.Target, review.PullRequest, string) (r Range, err error) {
 	return r, nil
 }

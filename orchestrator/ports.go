@@ -37,6 +37,8 @@ type History interface {
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
 	// Diff compares two commits.
 	Diff(ctx context.Context, base, head string) (*diff.Diff, error)
+	// Have reports whether a commit that the run knows is here, and fetches it when it is not: the run may have begun on another machine.
+	Have(ctx context.Context, commit string) (bool, error)
 }
 
 // Range names the commits of a snapshot by full object id.
@@ -111,4 +113,6 @@ type Pushed struct {
 	Refused string `json:"refused,omitempty"`
 	// Shut says why the pull request is none any more that should be pushed to. An executor leaves it empty.
 	Shut string `json:"shut,omitempty"`
+	// Lost is true when the commit is nowhere to be had. An executor leaves it false.
+	Lost bool `json:"lost,omitempty"`
 }

@@ -60,6 +60,8 @@ type stage struct {
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
 
+func (s *stage) Have(context.Context, string) (bool, error) { return true, nil }
+
 func (s *stage) Pin(_ context.Context, _ review.Target, pr review.PullRequest, _ string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: pr.HeadSHA}, nil
 }

@@ -159,6 +159,15 @@ func (h *history) Diff(ctx context.Context, base, head string) (*diff.Diff, erro
 	return d, nil
 }
 
+// Have reports whether a commit is here, or was fetched.
+func (h *history) Have(ctx context.Context, commit string) (bool, error) {
+	err := h.fetchMissing(ctx, commit)
+	if errors.Is(err, git.ErrUnknownRevision) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // fetchMissing fetches a commit of a pull request by its id, unless it is here.
 func (h *history) fetchMissing(ctx context.Context, commit string) error {
 	if h.fetch.URL == "" || !git.IsOID(commit) {

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -356,5 +357,73 @@ func TestWorkerLacks(t *testing.T) {
 	w.ended <- nil
 	if said := h.log(); !strings.Contains(said, "confine") {
 		t.Errorf("without a sandbox: %s", said)
+	}
+}
+
+// A worker is lost while a fix is made, or when its commits are made and not pushed: nobody else has these commits. Another machine makes the fix, reviews
+// it and ends the run.
+func TestWorkerIsLostInAFix(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"", "fix: rewritten", "verify: running", "push: before"} {
+		t.Run(cmp.Or(point, "told to end"), func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			h.share()
+			h.repo.SetPermission("contributor", forge.Write)
+			for _, name := range []string{"strict.sh", "mend.sh", "fine.json"} {
+				data, err := os.ReadFile(filepath.Join("testdata", "share", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := string(data)
+				if name == "fine.json" {
+					write(t, filepath.Join(h.home, name), data)
+					continue
+				}
+				does := "\necho asked >>" + h.home + "/" + name + ".asked\n"
+				if name == "mend.sh" && point == "" {
+					does += "until [ -e " + h.home + "/free ]; do sleep 0.05; done\n"
+				}
+				text = strings.Replace(text, "\n", does, 1)
+				if err := os.WriteFile(filepath.Join(h.home, name), []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, filepath.Join(h.home, "operator.yml"), []byte("gate: verdict\nfixer: {use: command, path: "+h.home+"/mend.sh}\nverify: [\"test -f stock.go\"]\n"))
+			h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"), "PRLOOP_MARKER_KEY="+strings.Repeat("ab", 32))
+			reviewers := []string{"exec:" + h.home + "/strict.sh", "exec:" + h.home + "/clean.sh"}
+			others := h.env
+			if point != "" {
+				h.env = append(slices.Clone(h.env), "PRLOOP_FAILPOINT="+point+"=kill")
+			}
+			first := h.work("second", reviewers, "--reviews", "1", "--fix", "--drain", "100ms")
+			h.env = others
+			eventually.True(t, "the worker to work", func() bool { return strings.Contains(h.log(), "working for postgres://") })
+			h.serve("", "--reviews", "0", "--fix")
+			p := h.open(7, nil)
+			h.within("the fixer to be asked", func() bool { return h.asked("mend.sh") == 1 })
+			if point == "" {
+				first.stop(t, syscall.SIGTERM)
+				h.free()
+			}
+			h.work("third", reviewers, "--reviews", "1", "--fix")
+			head := p.HeadSHA()
+			w := h.settled(1)["#7"]
+			if w.Outcome != "converged" || p.HeadSHA() == head || reports(p) == 0 {
+				t.Errorf("%+v; %d reports; pushed: %t\n%s", w, reports(p), p.HeadSHA() != head, h.log())
+			}
+			if n := h.asked("strict.sh"); n != 2 {
+				t.Errorf("strict was asked %d times, want once for each head", n)
+			}
+			last := forge.Status{}
+			for _, s := range h.repo.Statuses() {
+				if s.SHA == p.HeadSHA() {
+					last = s
+				}
+			}
+			if last.State != "success" {
+				t.Errorf("the status of the pushed head is %+v", last)
+			}
+		})
 	}
 }
