@@ -50,6 +50,8 @@ type FixExecutor struct {
 	MayPush func(ctx context.Context, pr review.PullRequest) (string, error)
 	// Held fails when this run does not hold its pull request any more; nil when nobody shares it.
 	Held func(ctx context.Context) error
+	// Sure fails when this run may have lost its pull request meanwhile; it asks nobody. nil is always sure.
+	Sure func() error
 
 	mu sync.Mutex
 	// asked is true once a setup was tried; setup is what it left.
@@ -197,7 +199,7 @@ func (b *FixExecutor) Verify(ctx context.Context, commit string, onBranch bool, 
 	return room.Verify(ctx, fixspace.VerifyOrder{Commit: commit, OnBranch: onBranch, Commands: commands, News: news})
 }
 
-// Push moves the pull request's branch, if this run still holds the pull request (threats.md T93).
+// Push moves the pull request's branch, if this run still holds the pull request (threats.md T93), also at the moment at which git begins (threats.md T422).
 func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to string) (orchestrator.Pushed, error) {
 	if b.Held != nil {
 		if err := b.Held(ctx); err != nil {
@@ -214,7 +216,7 @@ func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to 
 		return b.tooLate(ctx, pr, to, why)
 	}
 	got, err := b.workspace().Push(ctx, git.PushOptions{
-		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to,
+		Server: server, Ref: "refs/heads/" + pr.HeadRef, Old: from, New: to, Sure: b.Sure,
 	})
 	switch {
 	case err != nil:

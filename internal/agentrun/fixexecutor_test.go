@@ -130,6 +130,16 @@ func TestPushThatArrived(t *testing.T) {
 	}
 }
 
+// A run that may have lost its pull request by the time git begins pushes nothing.
+func TestPushAsksLast(t *testing.T) {
+	b, lost := newBranch(t), errors.New("the lease is lost")
+	b.at(b.reviewed, b.reviewed)
+	b.executor.Sure = func() error { return lost }
+	if got, err := b.executor.Push(t.Context(), b.pr, b.reviewed, b.fix); !errors.Is(err, lost) || b.git("rev-parse", topic) != b.reviewed {
+		t.Errorf("%+v, %v; the branch is at %s", got, err, b.git("rev-parse", topic))
+	}
+}
+
 // A fixer that writes a credential of prloop's into a commit message saw what it must never see: that ends the run, and nothing
 // of the work is kept (threats.md T30).
 func TestFixWithAKnownSecret(t *testing.T) {

@@ -58,7 +58,7 @@ func (j *JobExecutor) Work(ctx context.Context, plan orchestrator.AgentPlan, ord
 	return work, nil
 }
 
-// PushBranch moves a branch, if this run still holds its job (threats.md T93).
+// PushBranch moves a branch, if this run still holds its job (threats.md T93), also at the moment at which git begins (threats.md T422).
 func (j *JobExecutor) PushBranch(ctx context.Context, repo review.Repo, p effects.BranchPush) (string, error) {
 	if j.Held != nil {
 		if err := j.Held(ctx); err != nil {
@@ -68,12 +68,12 @@ func (j *JobExecutor) PushBranch(ctx context.Context, repo review.Repo, p effect
 	if err := beforeBranchPush.Hit(); err != nil {
 		return "", effects.NotSent(err)
 	}
-	got, err := j.Launcher.Repo.Push(ctx, git.PushOptions{Server: j.Server, Ref: p.Ref, Old: p.Old, New: p.New, Anew: p.Replace})
+	got, err := j.Launcher.Repo.Push(ctx, git.PushOptions{Server: j.Server, Ref: p.Ref, Old: p.Old, New: p.New, Anew: p.Replace, Sure: func() error { return effects.Sure(ctx) }})
 	if stop := afterBranchPush.Hit(); stop != nil {
 		return "", stop
 	}
 	switch {
-	case errors.Is(err, git.ErrName), errors.Is(err, git.ErrProtocol), errors.Is(err, git.ErrNotDescendant), errors.Is(err, git.ErrNoGit):
+	case errors.Is(err, git.ErrName), errors.Is(err, git.ErrProtocol), errors.Is(err, git.ErrNotDescendant), errors.Is(err, git.ErrNoGit), errors.Is(err, git.ErrHeldBack):
 		return "", effects.NotSent(err) // it was not even tried
 	case err != nil:
 		return "", err

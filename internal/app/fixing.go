@@ -22,7 +22,7 @@ const builds = "builds-"
 func (r *run) newExecutor(c *agentrun.Launcher, req orchestrator.Request, lease *store.Lease) *agentrun.FixExecutor {
 	b := &agentrun.FixExecutor{Launcher: c}
 	if lease != nil {
-		b.Held = lease.Check
+		b.Held, b.Sure = lease.Check, lease.Sure
 	}
 	b.Server = func(repo review.Repo) git.Server {
 		clone := r.client.Pushed(repo)

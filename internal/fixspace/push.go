@@ -33,7 +33,7 @@ func (b *Workspace) Push(ctx context.Context, o git.PushOptions) (git.PushResult
 
 // ours reports that a push was not even tried: asking again would not help.
 func ours(err error) bool {
-	return errors.Is(err, git.ErrName) || errors.Is(err, git.ErrProtocol) || errors.Is(err, git.ErrNotDescendant) || errors.Is(err, git.ErrNoGit)
+	return errors.Is(err, git.ErrName) || errors.Is(err, git.ErrProtocol) || errors.Is(err, git.ErrNotDescendant) || errors.Is(err, git.ErrNoGit) || errors.Is(err, git.ErrHeldBack)
 }
 
 // pause is the time between two tries.

@@ -53,6 +53,9 @@ const (
 // ErrNotDescendant: what is to be pushed does not descend from what is there.
 var ErrNotDescendant = errors.New("not a descendant")
 
+// ErrHeldBack: PushOptions.Sure kept a push from beginning.
+var ErrHeldBack = errors.New("the push was held back")
+
 // Server is a remote and how to be let in.
 type Server struct {
 	// URL is the remote. It must not carry a credential, and its transport must be one of Options.Protocols.
@@ -77,6 +80,8 @@ type PushOptions struct {
 	Old, New string
 	// Anew lets New leave Old behind, for a branch that is prloop's own: it is made there when Old is all zeros, else replaced.
 	Anew bool
+	// Sure is asked right before git begins, after all else: an error keeps it from beginning. nil is always sure.
+	Sure func() error
 }
 
 // NoCommit is Old of a branch that must not be there.
@@ -84,7 +89,7 @@ const NoCommit = "0000000000000000000000000000000000000000"
 
 // Push moves a branch of a server from Old to New by compare-and-swap: a commit somebody else pushed in the meantime always
 // stays. New has to descend from Old (ErrNotDescendant), so nothing is ever taken out of a branch, but for one that is made Anew. The error is nil when the
-// outcome is known; any error after the checks of the arguments (ErrName, ErrProtocol) means that the ref may be at Old or at
+// outcome is known; any error after the checks of the arguments (ErrName, ErrProtocol) but ErrHeldBack means that the ref may be at Old or at
 // New, and calling again with the same arguments finds out.
 func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error) {
 	c, err := r.pushCommand(ctx, o)
@@ -96,6 +101,11 @@ func (r *Repository) Push(ctx context.Context, o PushOptions) (PushResult, error
 			err = fmt.Errorf("%s of %s: %w", o.New, o.Old, ErrNotDescendant)
 		}
 		return PushResult{}, fmt.Errorf("push %s to %s: %w", o.Ref, o.URL, err)
+	}
+	if o.Sure != nil {
+		if err := o.Sure(); err != nil {
+			return PushResult{}, fmt.Errorf("push %s to %s: %w: %w", o.Ref, o.URL, ErrHeldBack, err)
+		}
 	}
 	out, err := r.git.run(ctx, c)
 	res, err := r.settle(ctx, o, string(out), err)

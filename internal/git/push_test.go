@@ -117,6 +117,16 @@ func TestPushRefusesWhatIsNoFix(t *testing.T) {
 	}
 }
 
+// A caller that is not sure any more once all is ready pushes nothing.
+func TestPushIsHeldBack(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "1\n"})
+	made, gone := b.fixed(t, "2\n"), errors.New("somebody else goes on")
+	_, err := b.r.Push(t.Context(), PushOptions{Server: b.server(), Ref: b.ref, Old: b.head, New: made, Sure: func() error { return gone }})
+	if !errors.Is(err, ErrHeldBack) || !errors.Is(err, gone) || b.at(t) != b.head {
+		t.Errorf("%v; the branch is at %s", err, b.at(t))
+	}
+}
+
 // What a server says in a hook is told as it reads; nothing is pushed.
 func TestPushRefusedByTheServer(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
