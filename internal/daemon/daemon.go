@@ -133,7 +133,7 @@ type hub interface {
 	PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error)
 	Comment(ctx context.Context, pr review.PullRequest, id int64) (review.Comment, error)
 	OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error)
-	NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]github.NumberedComment, error)
+	NewComments(ctx context.Context, repo review.Repo, since time.Time) (all []github.NumberedComment, until time.Time, err error)
 	Installed(ctx context.Context, owner string) ([]review.Repo, error)
 	Clock() time.Time
 }

@@ -165,13 +165,14 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[
 			return err
 		}
 	}
-	if err := d.reconcileComments(ctx, repo, began, seen); err != nil {
+	upTo, err := d.reconcileComments(ctx, repo, began, seen)
+	if err != nil {
 		return err
 	}
 	if err := reconciled.Hit(); err != nil {
 		return err
 	}
-	return d.record.SetNote(ctx, noteOf(repo), began.Format(time.RFC3339))
+	return d.record.SetNote(ctx, noteOf(repo), upTo.Format(time.RFC3339))
 }
 
 // suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.
@@ -249,15 +250,16 @@ func (d *Daemon) noted(ctx context.Context, name string) (time.Time, error) {
 	return t, err
 }
 
-// reconcileComments marks comments that were written since the last time. Those of before the first time are left alone.
-func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began time.Time, seen map[string]store.Wanted) error {
+// reconcileComments marks comments that were written since the last time, and gives the time to be noted as the last: when it began, or where there were too many
+// at once the one from which the next time goes on. Those of before the first time are left alone.
+func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began time.Time, seen map[string]store.Wanted) (upTo time.Time, err error) {
 	last, err := d.noted(ctx, noteOf(repo))
 	if err != nil || last.IsZero() {
-		return errors.Join(err, d.record.SetNote(ctx, firstOf(repo), began.Format(time.RFC3339)))
+		return began, errors.Join(err, d.record.SetNote(ctx, firstOf(repo), began.Format(time.RFC3339)))
 	}
 	first, err := d.noted(ctx, firstOf(repo))
 	if err != nil {
-		return err
+		return began, err
 	}
 	since := last.Add(-overlap)
 	if since.Before(first) {
@@ -265,11 +267,11 @@ func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began 
 	}
 	client, err := d.github(ctx, repo)
 	if err != nil {
-		return err
+		return began, err
 	}
-	all, err := client.NewComments(ctx, repo, since)
+	all, until, err := client.NewComments(ctx, repo, since)
 	if err != nil {
-		return err
+		return began, err
 	}
 	for _, m := range all {
 		w := d.want(repo, intake.Look{PR: m.Number, Comment: m.DatabaseID, Priority: intake.Command})
@@ -281,10 +283,13 @@ func (d *Daemon) reconcileComments(ctx context.Context, repo review.Repo, began 
 			continue
 		}
 		if err := d.record.Want(ctx, w); err != nil {
-			return err
+			return began, err
 		}
 	}
-	return nil
+	if !until.IsZero() {
+		return until.UTC().Add(overlap), nil // which is taken off again
+	}
+	return began, nil
 }
 
 // fullName names a repository with its host, whatever that is.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/review"
 )
 
@@ -75,5 +77,57 @@ func TestRepositoriesTakeTurns(t *testing.T) {
 	d.asking = 12 * 60
 	if all, err := d.turn(t.Context(), o.Serves); err != nil || len(all) != 12 {
 		t.Errorf("%d of 12, %v", len(all), err)
+	}
+}
+
+// flood has more comments than are read at once.
+type flood struct {
+	hub
+	until time.Time
+	since []time.Time
+}
+
+func (f *flood) OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error) {
+	return nil, nil
+}
+
+func (f *flood) NewComments(_ context.Context, _ review.Repo, since time.Time) ([]github.NumberedComment, time.Time, error) {
+	f.since = append(f.since, since)
+	return nil, f.until, nil
+}
+
+// Where there are more new comments than are read at once, the next look goes on where this one ended, and the one after the last is about what is new then.
+func TestCommentsAreReadOn(t *testing.T) {
+	s, err := app.Open(t.Context(), app.Options{State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.WithoutCancel(t.Context()))
+	repo := review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}
+	w := newWorld(t, s, 1)
+	f := &flood{hub: w}
+	d, err := build(t.Context(), w, func(context.Context, review.Repo) (hub, error) { return f, nil }, Options{Every: time.Minute, Host: "github.com", Serves: Served{repo}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().UTC().Truncate(time.Second)
+	for name, at := range map[string]time.Time{noteOf(repo): began.Add(-20 * time.Hour), firstOf(repo): began.Add(-48 * time.Hour)} {
+		if err := d.record.SetNote(t.Context(), name, at.Format(time.RFC3339)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []time.Time{began.Add(-20*time.Hour - overlap)}
+	for _, until := range []time.Time{began.Add(-10 * time.Hour), began.Add(-time.Second), {}} {
+		f.until = until
+		if err := d.reconcileAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, until)
+	}
+	if err := d.reconcileAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(f.since[:3], want[:3], time.Time.Equal) || f.since[3].Before(began.Add(-overlap)) {
+		t.Errorf("comments were asked for since %v", f.since)
 	}
 }

@@ -213,7 +213,7 @@ func (w *world) OpenPulls(_ context.Context, repo review.Repo) (all []review.Pul
 	return all, nil
 }
 
-func (w *world) NewComments(_ context.Context, repo review.Repo, since time.Time) (all []github.NumberedComment, err error) {
+func (w *world) NewComments(_ context.Context, repo review.Repo, since time.Time) (all []github.NumberedComment, until time.Time, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.pulls {
@@ -223,7 +223,7 @@ func (w *world) NewComments(_ context.Context, repo review.Repo, since time.Time
 			}
 		}
 	}
-	return all, nil
+	return all, until, nil
 }
 
 func (w *world) Installed(context.Context, string) ([]review.Repo, error) { return nil, nil }

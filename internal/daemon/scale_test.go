@@ -92,7 +92,7 @@ func (s *simulation) OpenPulls(ctx context.Context, repo review.Repo) ([]review.
 	return s.world.OpenPulls(ctx, repo)
 }
 
-func (s *simulation) NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]github.NumberedComment, error) {
+func (s *simulation) NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]github.NumberedComment, time.Time, error) {
 	s.count(1)
 	return s.world.NewComments(ctx, repo, since)
 }

@@ -77,7 +77,7 @@ func TestLongTextsOfStrangers(t *testing.T) {
 	if err != nil || len(since) != 113 || since[110].Body != report || since[111].Body != word || since[112].Body != "short" {
 		t.Errorf("%d comments, %v", len(since), err)
 	}
-	all, err := c.NewComments(t.Context(), widgets, time.Now().Add(-time.Hour))
+	all, _, err := c.NewComments(t.Context(), widgets, time.Now().Add(-time.Hour))
 	if err != nil || len(all) != 113 || all[112].Body != "short" {
 		t.Errorf("%d comments of the repository, %v", len(all), err)
 	}

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -50,10 +51,19 @@ type listedPull struct {
 const mostPulls = 1_000_000
 
 // NewComments lists the comments on the timelines of all pull requests and issues of a repository that were changed at or after a time, oldest
-// first, each with the number of what it is on.
-func (c *Client) NewComments(ctx context.Context, repo review.Repo, since time.Time) ([]NumberedComment, error) {
-	all, err := c.list(ctx, "read new comments of "+repo.String(), repoAddress(repo, "/issues/comments"), since, review.Person{})
-	var out []NumberedComment
+// first, each with the number of what it is on. Where there are more than are read at once, until is the time to go on from: all that was changed
+// before it was read. It is zero otherwise.
+func (c *Client) NewComments(ctx context.Context, repo review.Repo, since time.Time) (out []NumberedComment, until time.Time, err error) {
+	op, address, query := "read new comments of "+repo.String(), repoAddress(repo, "/issues/comments"), sinceQuery(since)
+	all, err := c.list(ctx, op, address, query, review.Person{})
+	if errors.Is(err, errEndless) { // it was read by age, which pages that move do no harm; what is new and what was edited of old stand beside each other there
+		query.Set("sort", "updated")
+		query.Set("direction", "asc")
+		all, err = c.list(ctx, op, address, query, review.Person{})
+		if last := len(all) - 1; errors.Is(err, errEndless) && all[last].UpdatedAt.After(since) {
+			until, err = all[last].UpdatedAt, nil
+		}
+	}
 	for _, m := range all {
 		// https://HOST/OWNER/NAME/pull/7#issuecomment-123
 		page, _, _ := strings.Cut(m.URL, "#")
@@ -62,7 +72,7 @@ func (c *Client) NewComments(ctx context.Context, repo review.Repo, since time.T
 			out = append(out, NumberedComment{Comment: m, Number: n, PullRequest: strings.HasSuffix(before, "/pull")})
 		}
 	}
-	return out, err
+	return out, until, err
 }
 
 // NumberedComment is a comment with the number of the pull request or the issue it is on.

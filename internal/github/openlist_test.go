@@ -68,12 +68,26 @@ func TestWhatIsThere(t *testing.T) {
 			p.Comment("mona", fmt.Sprint("comment ", i))
 		}
 		closed.Comment("mona", "!prloop help")
-		all, err := c.NewComments(t.Context(), repo, time.Now().Add(-time.Hour))
+		all, _, err := c.NewComments(t.Context(), repo, time.Now().Add(-time.Hour))
 		if err != nil || len(all) != 121 || all[0].Number != 7 || all[120].Number != 9 || !all[120].PullRequest || all[120].Body != "!prloop help" || all[0].DatabaseID == 0 {
 			t.Errorf("%d comments, %v", len(all), err)
 		}
-		if all, err = c.NewComments(t.Context(), repo, time.Now().Add(time.Hour)); err != nil || len(all) != 0 {
+		if all, _, err = c.NewComments(t.Context(), repo, time.Now().Add(time.Hour)); err != nil || len(all) != 0 {
 			t.Errorf("%d comments of the future, %v", len(all), err)
 		}
+	}
+}
+
+// Of more comments than are read at once the first are given, with the time from which the rest are read the next time.
+func TestNewCommentsOfAFlood(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	for i := range sinceLimit + 50 {
+		p.Comment("mona", fmt.Sprint("build ", i, " passed"))
+	}
+	c, since := client(t, f, Options{Host: "github.com"}), time.Now().Add(-time.Hour)
+	all, until, err := c.NewComments(t.Context(), widgets, since)
+	if err != nil || len(all) != sinceLimit || !until.Equal(all[len(all)-1].UpdatedAt) || all[0].Body != "build 0 passed" {
+		t.Errorf("%d comments up to %s, %v", len(all), until, err)
 	}
 }

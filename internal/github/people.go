@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -92,7 +93,7 @@ const sinceLimit = 10_000
 // CommentsSince lists the timeline comments updated at or after a time by GitHub's clock, oldest first, all pages, each once;
 // all there are when the time is zero. It reads REST, which unlike GraphQL can be asked for a time. Of long texts they may have the beginning (keeper).
 func (c *Client) CommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
-	return c.list(ctx, fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number), restPath(pr, "issues")+"/comments", since, pr.Author)
+	return c.list(ctx, fmt.Sprintf("read new comments of %s#%d", pr.Repo, pr.Number), restPath(pr, "issues")+"/comments", sinceQuery(since), pr.Author)
 }
 
 // restPath is where REST has a pull request, as one of "pulls" or as one of "issues".
@@ -100,12 +101,18 @@ func restPath(pr review.PullRequest, kind string) string {
 	return fmt.Sprintf("repos/%s/%s/%s/%d", url.PathEscape(pr.Repo.Owner), url.PathEscape(pr.Repo.Name), kind, pr.Number)
 }
 
-// list reads all pages of what has the shape of a comment, each thing once. author is that of the pull request, where it is one.
-func (c *Client) list(ctx context.Context, op, address string, since time.Time, author review.Person) ([]review.Comment, error) {
+// sinceQuery asks for what was changed at or after a time; for all when it is zero.
+func sinceQuery(since time.Time) url.Values {
 	query := url.Values{}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
+	return query
+}
+
+// list reads all pages of what has the shape of a comment, each thing once. author is that of the pull request, where it is one. With errEndless there
+// is what was read.
+func (c *Client) list(ctx context.Context, op, address string, query url.Values, author review.Person) ([]review.Comment, error) {
 	out, seen, kept := []review.Comment{}, map[int64]bool{}, c.keeper(author)
 	err := eachOf(ctx, c, op, true, address, query, sinceLimit, func(m restComment) (err error) {
 		if seen[m.ID] {
@@ -117,10 +124,10 @@ func (c *Client) list(ctx context.Context, op, address string, since time.Time, 
 		out = append(out, one)
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errEndless) {
 		return nil, err
 	}
-	return out, nil
+	return out, err
 }
 
 // restComment is a comment as REST shows it.

@@ -56,6 +56,9 @@ func (c *Client) get(ctx context.Context, op string, fresh bool, address string,
 	return next, err
 }
 
+// errEndless: there is more of a list than is read of one.
+var errEndless = fmt.Errorf("%w: the list has no end", ErrBadAnswer)
+
 // eachOf reads a list page by page, and hands each thing to take, which may get one twice: where a page is too large for one answer the list is read anew, in
 // smaller ones. most bounds the things that are read.
 func eachOf[T any](ctx context.Context, c *Client, op string, fresh bool, address string, query url.Values, most int, take func(T) error) error {
@@ -77,7 +80,7 @@ func eachOf[T any](ctx context.Context, c *Client, op string, fresh bool, addres
 				return nil
 			}
 		}
-		return &Error{Op: op, Kind: ErrBadAnswer, Detail: "the list has no end"}
+		return &Error{Op: op, Kind: errEndless}
 	}
 	size := manyAtOnce
 	err := once(size)

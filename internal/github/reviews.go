@@ -62,7 +62,7 @@ func (c *Client) Review(ctx context.Context, pr review.PullRequest, commit strin
 
 // Reviews lists the reviews of a pull request, oldest first, all pages, each once.
 func (c *Client) Reviews(ctx context.Context, pr review.PullRequest) ([]review.Comment, error) {
-	return c.list(ctx, fmt.Sprintf("read the reviews of %s#%d", pr.Repo, pr.Number), restPath(pr, "pulls")+"/reviews", time.Time{}, pr.Author)
+	return c.list(ctx, fmt.Sprintf("read the reviews of %s#%d", pr.Repo, pr.Number), restPath(pr, "pulls")+"/reviews", url.Values{}, pr.Author)
 }
 
 // Reply answers in the thread whose first comment has the number given, and returns the URL of the answer. It is tried once. Errors
@@ -77,7 +77,7 @@ func (c *Client) Reply(ctx context.Context, pr review.PullRequest, first int64, 
 // ThreadCommentsSince lists the comments of all threads updated at or after a time by GitHub's clock, as CommentsSince does those of
 // the timeline.
 func (c *Client) ThreadCommentsSince(ctx context.Context, pr review.PullRequest, since time.Time) ([]review.Comment, error) {
-	return c.list(ctx, fmt.Sprintf("read new comments in the threads of %s#%d", pr.Repo, pr.Number), restPath(pr, "pulls")+"/comments", since, pr.Author)
+	return c.list(ctx, fmt.Sprintf("read new comments in the threads of %s#%d", pr.Repo, pr.Number), restPath(pr, "pulls")+"/comments", sinceQuery(since), pr.Author)
 }
 
 // create makes one thing on a pull request through REST and returns its URL.

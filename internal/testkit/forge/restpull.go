@@ -158,7 +158,12 @@ func (c *call) listRepoComments(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b *Comment) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b *Comment) int {
+		if r.URL.Query().Get("sort") == "updated" {
+			return cmp.Or(a.Updated.Compare(b.Updated), cmp.Compare(a.ID, b.ID))
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
 	all := []any{}
 	for _, m := range found {
 		all = append(all, c.comment(m))
