@@ -319,7 +319,7 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 		if err := d.record.Queued(ctx, w.Subject); err != nil {
 			return err
 		}
-		added, err := d.engine.Add(ctx, engine.Task{Queue: lane, Key: w.Subject, Priority: w.Priority})
+		added, err := d.engine.Add(ctx, engine.Task{Queue: lane, Key: w.Subject, Priority: place(w)})
 		switch {
 		case err != nil:
 			err = errors.Join(err, d.record.Requeue(ctx, w.Subject))
@@ -331,6 +331,18 @@ func (d *Daemon) enqueue(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// rise is after how long of waiting something stands beside what is one step more urgent and comes then.
+const rise = 10 * time.Minute
+
+// place is where something stands in its queue, the lowest first. What people ask for comes first. All else goes by how long it waits and how urgent it is: who
+// keeps asking for something more urgent is overtaken (threats.md T424).
+func place(w store.Wanted) uint {
+	if w.Priority <= intake.Command {
+		return intake.Command
+	}
+	return intake.Command + uint(max(w.Since.Add(time.Duration(w.Priority)*rise).Unix()/60, 1)) //nolint:gosec // minutes since 1970 fit
 }
 
 // recount has those subjects put into the queue again that are noted as having a task and have none: who noted it died before adding the task, or the task was dropped

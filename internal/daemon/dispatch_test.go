@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 )
 
@@ -47,4 +49,33 @@ func TestWhatWasNotAddedIsAdded(t *testing.T) {
 	}
 	background(t, d.Run)
 	until(t, "it to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), 1); return err == nil && len(all) == 0 })
+}
+
+// New pull requests come before updated ones, but not before those that wait for long; what people ask for comes first, however late.
+func TestWhatWaitsRises(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	at := func(priority uint, waits time.Duration) uint {
+		return place(store.Wanted{Want: store.Want{Priority: priority}, Since: now.Add(-waits)})
+	}
+	order := []uint{
+		at(intake.Command, 0), at(intake.Found, time.Hour), at(intake.Again, 2*rise), at(intake.First, rise/2), at(intake.First, 0), at(intake.Again, rise/2), at(intake.Again, 0), at(intake.Found, 0),
+	}
+	if !slices.IsSorted(order) || len(slices.Compact(slices.Clone(order))) != len(order) {
+		t.Errorf("they stand at %d", order)
+	}
+	if a, b := at(intake.Command, 0), at(intake.Command, time.Hour); a != b || a != intake.Command {
+		t.Errorf("what people ask for stands at %d and %d", a, b)
+	}
+	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
+	wantMany(t, d, 1, 1)
+	w, err := d.record.Waiting(t.Context(), 1)
+	if err != nil || len(w) != 1 {
+		t.Fatal(w, err)
+	}
+	if err := d.enqueue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if tasks, err := d.engine.Tasks(t.Context(), reviews); err != nil || len(tasks) != 1 || tasks[0].Priority != place(w[0]) {
+		t.Errorf("%+v, %v; want the place %d", tasks, err, place(w[0]))
+	}
 }
