@@ -38,7 +38,7 @@ func readFile(n int) fakemodel.ToolCall {
 }
 
 func dollars(d float64) *fakemodel.Usage {
-	return &fakemodel.Usage{Input: 10, Output: 10, CostUSD: &d}
+	return &fakemodel.Usage{Input: 5000, Output: 10, CostUSD: &d}
 }
 
 var spends = []spend{

@@ -99,7 +99,7 @@ func (s simulation) answer(q fakemodel.Request) fakemodel.Answer {
 		text.WriteString(m.Text + "\n")
 	}
 	spent := 0.01
-	usage := &fakemodel.Usage{Input: 1000, Cached: 600, Output: 100, CostUSD: &spent}
+	usage := &fakemodel.Usage{Input: 6000, Cached: 3600, Output: 100, CostUSD: &spent}
 	run := ofRun.FindStringSubmatch(text.String())
 	if run == nil {
 		return fakemodel.Answer{Status: 400, Message: "which run is this?"}
@@ -302,7 +302,7 @@ func (s simulation) checkRows(t *testing.T, n, asked int, rows []map[string]any)
 	}
 	want := map[string]map[string]int{
 		"all": {"runs": n, "findings": raised, "counted": raised - fates[review.FateRefuted], "setAside": fates[review.FateRefuted], "fixed": fates[review.FateFixed], "rejected": fates[review.FateRejected],
-			"stuck": fates[review.FateStuck], "open": fates[review.FateOpen], "refuted": fates[review.FateRefuted], "tokens": asked * 1100, "failed": 2 * failing},
+			"stuck": fates[review.FateStuck], "open": fates[review.FateOpen], "refuted": fates[review.FateRefuted], "tokens": asked * 6100, "failed": 2 * failing},
 		"repository acme/w0": {"runs": (n + 2) / 3}, "repository acme/w1": {"runs": (n + 1) / 3}, "repository acme/w2": {"runs": n / 3},
 		"severity P2": {"findings": raised, "fixed": fates[review.FateFixed]}, "category bug": {"findings": raised},
 		"agent careful": {"findings": raised, "failed": 0}, "agent flaky": {"findings": 0, "failed": 2 * failing, "answers": 2*n - n/10},

@@ -2,7 +2,7 @@ package gateway
 
 // chatShape is a request for a chat completion.
 var chatShape = with(outward, sampling, callerLabels, shape{
-	"model": verbatim, "messages": list(object(chatMessage)),
+	"model": verbatim, "messages": list(asks(object(chatMessage))),
 	"stream": boolean, "stream_options": object(shape{"include_usage": boolean, "include_obfuscation": boolean}),
 	"n": number, "max_tokens": number, "max_completion_tokens": number, "stop": words, "logit_bias": numbers, "logprobs": boolean,
 	"tools": list(chatTool), "tool_choice": either(oneOf("none", "auto", "required", "any"), chatChoice),

@@ -27,6 +27,8 @@ const (
 	CodeKey = "prloop_upstream_refuses_key"
 	// CodeUnreachable: the model endpoint cannot be reached, broke off, or is no API.
 	CodeUnreachable = "prloop_upstream_unreachable"
+	// CodeUnread: the endpoint answered without having read all of the request.
+	CodeUnread = "prloop_request_not_read"
 	// CodeTimeout: the model was silent for longer, or its call took longer, than it may.
 	CodeTimeout = "prloop_model_timeout"
 	// CodePrice: the model has no known price, and the operator set a bound in dollars.
@@ -170,6 +172,18 @@ type SlowError struct{ Limit time.Duration }
 // Error names the time and the setting.
 func (e *SlowError) Error() string {
 	return fmt.Sprintf("no whole answer within %s, the most that limits.max_call_seconds allows", e.Limit)
+}
+
+// UnreadError says that a model answered a request of which its endpoint had read only a part.
+type UnreadError struct {
+	Upstream string
+	// Read is how many tokens the endpoint says that it read, Least how many the request has at least.
+	Read, Least int
+}
+
+// Error names the endpoint, both figures and what is the matter.
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("model endpoint %s read %d of at least %d tokens: its context is too small", e.Upstream, e.Read, e.Least)
 }
 
 // errTooLarge is an answer beyond the cap.

@@ -22,6 +22,9 @@ type filter struct {
 	left   []string
 	// media is what the parts that are no text may count for, in tokens.
 	media int
+	// asking is set while the texts are read that the model is asked; words adds up how many words they have (unread.go).
+	asking bool
+	words  int
 	// reader and written are for documents inside texts, one after the other.
 	reader  parser
 	written []byte
@@ -112,6 +115,7 @@ func (f *filter) copy(n int) {
 // text is prose that a model reads.
 var text = typed("a string", `"`, func(f *filter, n int) *fault {
 	if f.mask == nil {
+		f.ask(f.name(n))
 		f.copy(n)
 		return nil
 	}
@@ -120,6 +124,7 @@ var text = typed("a string", `"`, func(f *filter, n int) *fault {
 	if masked != plain {
 		f.masked++
 	}
+	f.ask([]byte(masked))
 	f.out = appendQuoted(f.out, masked)
 	return nil
 })

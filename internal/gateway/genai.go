@@ -161,6 +161,8 @@ func errorType(resp *http.Response, err error) string {
 		return "cassette_miss"
 	case errors.Is(err, errTooLarge):
 		return "too_large"
+	case errors.As(err, new(*UnreadError)):
+		return "not_read"
 	case errors.As(err, new(*SilentError)), errors.As(err, new(*SlowError)), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
 	case errors.Is(err, context.Canceled):

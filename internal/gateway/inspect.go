@@ -24,6 +24,8 @@ type call struct {
 	size int
 	// media is what its parts that are no text may count for, in tokens.
 	media int
+	// words is the fewest words that the texts put to the model have (unread.go).
+	words int
 	// fields are what is sent: the caller's JSON as it was read, written again.
 	fields map[string]json.RawMessage
 	// left are the names of fields that were left out.
@@ -66,7 +68,7 @@ func inspect(path string, body []byte, mask func(string) string) (*call, *refusa
 	if why != nil {
 		return bad("%s", why)
 	}
-	c := &call{path: path, fields: fields, left: f.left, media: f.media}
+	c := &call{path: path, fields: fields, left: f.left, media: f.media, words: f.words}
 	var tokens [3]int
 	n := 1
 	for name, into := range map[string]any{

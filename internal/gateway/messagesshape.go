@@ -5,10 +5,10 @@ var messagesShape = with(outward, shape{
 	"store": dropped, // the API has no such field
 	"model": verbatim, "max_tokens": number, "stream": boolean, "stop_sequences": list(verbatim),
 	"temperature": number, "top_p": number, "top_k": number,
-	"system": either(text, list(blocks("text"))),
-	"messages": list(object(shape{
+	"system": asks(either(text, list(blocks("text")))),
+	"messages": list(asks(object(shape{
 		"role": verbatim, "content": either(text, list(blocks("text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking"))),
-	})),
+	}))),
 	"tools": list(kinds(unknownTool, map[string]shape{"": messageTool, "custom": messageTool})),
 	"tool_choice": kinds(unknownChoice, map[string]shape{
 		"auto": {"disable_parallel_tool_use": boolean}, "any": {"disable_parallel_tool_use": boolean},

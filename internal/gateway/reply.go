@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -107,10 +108,15 @@ func (g *Gateway) whole(w http.ResponseWriter, u *upstream, c *call, held *reser
 	a := held.account
 	g.recording.add(a.agent, c, resp.StatusCode, false, data)
 	long := overlong(data, s, held.output)
-	held.cause = errorType(nil, long)
+	unread := unreadBy(u, s, c)
+	held.cause = errorType(nil, cmp.Or(long, unread))
 	held.settle(s, g.options.now())
 	if long != nil {
 		deny(w, a, long)
+		return
+	}
+	if unread != nil {
+		deny(w, a, unread)
 		return
 	}
 	tools := toolBudget{account: a, free: g.options.FreeTools}
@@ -145,12 +151,16 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	} else { // what some endpoints tell with each piece is not what the whole costs (threats.md T121)
 		s.output, s.cost = nil, nil
 	}
+	if err == nil {
+		err = unreadBy(u, s, c)
+	}
 	held.cause = errorType(nil, err)
 	held.settle(s, g.options.now())
 	if n := len(relay.tools.dropped); n > 0 {
 		g.tell(a.agent, "%d tool calls beyond the budget were cut off", n)
 	}
 	var budget *BudgetError
+	var unread *UnreadError
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		a.note(nil)
@@ -159,6 +169,9 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 	case errors.As(err, &budget) || errors.As(cause, &budget):
 		a.note(budget)
 		refuse(0, CodeBudget, "%s", budget).tell(w)
+	case errors.As(err, &unread):
+		a.note(unread)
+		refuse(0, CodeUnread, "%s", unread).tell(w)
 	case errors.Is(cause, context.Canceled), errors.Is(err, errHungUp):
 		// The caller hung up, which says nothing of the endpoint.
 	default:

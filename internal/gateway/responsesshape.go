@@ -2,7 +2,7 @@ package gateway
 
 // responsesShape is a request to the Responses API.
 var responsesShape = with(outward, sampling, callerLabels, shape{
-	"model": verbatim, "input": either(text, list(responseItem)), "instructions": text,
+	"model": verbatim, "input": either(asks(text), list(asks(responseItem))), "instructions": asks(text),
 	"stream": boolean, "stream_options": object(shape{"include_obfuscation": boolean}), "max_output_tokens": number, "truncation": verbatim,
 	"tools": list(responseTool), "tool_choice": either(oneOf("none", "auto", "required"), responseChoice),
 	"text":      object(shape{"format": responseFormat, "verbosity": verbatim}),

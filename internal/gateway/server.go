@@ -199,7 +199,7 @@ func (g *Gateway) hold(a *account, c *call, to candidate, before []before) (*res
 	return held, nil
 }
 
-// deny answers a call that is not made.
+// deny answers a call that is not made, or whose answer is not handed on.
 func deny(w http.ResponseWriter, a *account, err error) {
 	a.note(err)
 	code, status := CodeUnreachable, http.StatusBadGateway
@@ -208,6 +208,8 @@ func deny(w http.ResponseWriter, a *account, err error) {
 	var price *PriceError
 	var spent *SpentError
 	switch {
+	case errors.As(err, new(*UnreadError)): // clients do not repeat it, and some shorten their conversation
+		code, status = CodeUnread, http.StatusRequestEntityTooLarge
 	case errors.As(err, &model):
 		code, status = CodeModel, http.StatusNotFound
 	case errors.As(err, &budget):

@@ -16,7 +16,7 @@ import (
 
 // TestAnswersAreStreamed: every call asks for a stream with its usage, and takes an answer that is none all the same.
 func TestAnswersAreStreamed(t *testing.T) {
-	usage := &fakemodel.Usage{Input: 40, Cached: 30, Output: 5}
+	usage := &fakemodel.Usage{Input: 4000, Cached: 30, Output: 5}
 	for what, change := range map[string]func(*fakemodel.Answer){
 		"streamed":                 func(a *fakemodel.Answer) { a.PieceRunes = 1 },
 		"after comments":           func(a *fakemodel.Answer) { a.KeepAlives = 500 },

@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Some endpoints drop without a word what is over their context, and answer the rest: a model then approves a change that it never
+// saw. Their count of what they read tells it. It is held against a bound that every honest tokenizer is above: tokens end where
+// words end, so that a text has no fewer tokens than words. White space, punctuation and repeated characters count for nothing, as
+// a token may hold any length of them.
+
+// longestWord is how many characters of one word, or of a script without spaces, a token may hold: ordinary tokens hold three to five.
+const longestWord = 16
+
+// leastContext is what every model can read, in tokens: a shorter request is taken for read.
+const leastContext = 1024
+
+// asks marks a value as put to the model, so that the words of its texts count. What the model itself said before does not:
+// endpoints may leave thoughts out.
+func asks(r rule) rule {
+	return func(f *filter, n int) *fault {
+		f.asking = !f.ofModel(n)
+		defer func() { f.asking = false }()
+		return r(f, n)
+	}
+}
+
+// ofModel reports whether a message or an item of input is what the model said, thought or called.
+func (f *filter) ofModel(n int) bool {
+	if f.kind(n) != '{' {
+		return false
+	}
+	if role := f.member(n, "role"); role != 0 && f.isText(role) {
+		return string(f.name(role)) == "assistant"
+	}
+	kind := f.member(n, "type")
+	return kind == 0 || !f.isText(kind) || !strings.HasSuffix(string(f.name(kind)), "_output")
+}
+
+// ask counts a text if it is put to the model.
+func (f *filter) ask(text []byte) {
+	if f.asking {
+		f.words += countWords(text)
+	}
+}
+
+// countWords is how many words a text has. A long one counts once for each longestWord of its characters, without those that repeat the
+// one before. Whatever is not ASCII is a part of a word.
+func countWords(text []byte) (n int) {
+	length, last := 0, rune(0)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		switch {
+		case r < utf8.RuneSelf && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'):
+			length = 0
+		case r != last:
+			if length%longestWord == 0 {
+				n++
+			}
+			length++
+		}
+		last = r
+	}
+	return n
+}
+
+// unreadBy is the *UnreadError of an answer whose endpoint says that it read less than the request surely has; nil of others, and
+// where it says nothing. A quarter fewer tokens than words are believed, for tokenizers that now and then take two words for one.
+// What a cache held was read; it is added, as some endpoints count it apart.
+func unreadBy(u *upstream, s spent, c *call) error {
+	read := value(s.input) + value(s.cached) + value(s.written)
+	least := c.words / 4 * 3
+	if read == 0 || least < leastContext || read >= least {
+		return nil
+	}
+	return &UnreadError{Upstream: u.Name, Read: read, Least: least}
+}
