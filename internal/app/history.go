@@ -86,7 +86,7 @@ func (h *history) settled(ctx context.Context, o Order, checkout string) (t revi
 	t = o.Target
 	switch t.Change {
 	case review.ChangeStaged:
-		t.Commit, err = h.repo.Staged(ctx, checkout)
+		t.Commit, err = h.repo.Staged(ctx, checkout, o.Index)
 	case review.ChangeCommit:
 		t.Commit, err = h.repo.Named(ctx, checkout, o.Revision)
 	case review.ChangePatch:

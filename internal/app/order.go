@@ -26,8 +26,10 @@ type Order struct {
 	// Target is the pull request, or a local change of the checkout at Dir. Which commit a change is, if it is one, is found out.
 	Target review.Target
 	// Revision names the commit of a review.ChangeCommit, Patch is the text of a review.ChangePatch.
+	// Index is the file of a review.ChangeStaged where git names one; empty for the checkout's own.
 	Revision string
 	Patch    []byte
+	Index    string
 	// Dir is the folder the person is in, where relative programs start; empty when there is none.
 	Dir string
 	// Layers are the settings' layers. The service reads the repository's file and fills in what follows from the target.

@@ -93,6 +93,9 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 	switch {
 	case o.staged:
 		out.Target.Change = review.ChangeStaged
+		if index := p.env("GIT_INDEX_FILE"); index != "" { // a hook of git commit
+			out.Index = p.process().Path(index)
+		}
 	case o.commit != "":
 		out.Target.Change = review.ChangeCommit
 	case o.patch != "":

@@ -38,21 +38,32 @@ type UnmergedError struct{ Path string }
 
 func (e *UnmergedError) Error() string { return fmt.Sprintf("%s is not merged", e.Path) }
 
-// Staged makes a commit of what the index of a checkout has, on top of HEAD, in r. The working tree is not read:
-// ErrNothingStaged, *UnmergedError.
-func (r *Repository) Staged(ctx context.Context, dir string) (string, error) {
+// IndexError: git names an index that is none of the checkout's.
+type IndexError struct{ Index, GitDir string }
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("GIT_INDEX_FILE names %s, which is no file in %s", e.Index, e.GitDir)
+}
+
+// Staged makes a commit of what an index of a checkout has, on top of HEAD, in r: of the file index, which git names to hooks where
+// another is committed than its usual one, or of that if empty. The working tree is not read: ErrNothingStaged, *UnmergedError, *IndexError.
+func (r *Repository) Staged(ctx context.Context, dir, index string) (string, error) {
 	c, err := r.git.Checkout(dir)
 	if err != nil {
 		return "", err
 	}
-	commit, err := r.staged(ctx, c)
+	commit, err := r.staged(ctx, c, index)
 	if err != nil {
 		return "", fmt.Errorf("staged changes of %s: %w", c.Top, err)
 	}
 	return commit, nil
 }
 
-func (r *Repository) staged(ctx context.Context, c *Checkout) (string, error) {
+func (r *Repository) staged(ctx context.Context, c *Checkout, index string) (string, error) {
+	at := c.place()
+	if at.index = index; index != "" && !c.holds(index) {
+		return "", &IndexError{Index: index, GitDir: c.gitDir}
+	}
 	if err := r.borrow(c.objects()); err != nil {
 		return "", err
 	}
@@ -64,7 +75,7 @@ func (r *Repository) staged(ctx context.Context, c *Checkout) (string, error) {
 		return "", err
 	}
 	// The index is listed by git where it stands: parts of it may stand in files beside it.
-	entries, err := c.git.run(ctx, command{name: "ls-files", at: c.place(), args: []string{"-z", "--stage"}, limit: listLimit})
+	entries, err := c.git.run(ctx, command{name: "ls-files", at: at, args: []string{"-z", "--stage"}, limit: listLimit})
 	if err != nil {
 		return "", err
 	}
@@ -81,6 +92,20 @@ func (r *Repository) staged(ctx context.Context, c *Checkout) (string, error) {
 		}
 	}
 	return r.indexed(ctx, head, "staged\n", ErrNothingStaged, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries})
+}
+
+// holds reports whether a file stands in the git folder of the checkout, by whatever links the folder is reached.
+func (c *Checkout) holds(file string) bool {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	in, err := os.Stat(filepath.Dir(file))
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(c.gitDir)
+	return err == nil && os.SameFile(in, own)
 }
 
 // Patched makes a commit of a patch on top of HEAD of a checkout, in r, as `git apply` reads it. Neither index nor working tree

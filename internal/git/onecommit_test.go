@@ -33,7 +33,7 @@ func TestStagedIsTheIndexAndNothingElse(t *testing.T) {
 	write(t, dir, "untracked", "u\n")
 	before := census(t, dir)
 	r := open(t, find(t))
-	commit, err := r.Staged(t.Context(), dir)
+	commit, err := r.Staged(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestStagedIsTheIndexAndNothingElse(t *testing.T) {
 	if d := cmp.Diff(before, census(t, dir)); d != "" {
 		t.Error("the checkout was changed:", d)
 	}
-	again, err := r.Staged(t.Context(), dir)
+	again, err := r.Staged(t.Context(), dir, "")
 	if err != nil || again != commit {
 		t.Errorf("the same index is %s, then %s (%v)", commit, again, err)
 	}
@@ -61,7 +61,7 @@ func TestStagedReadsASplitIndex(t *testing.T) {
 	write(t, dir, "a", "2\n")
 	shell(t, dir, "add", "a")
 	r := open(t, find(t))
-	commit, err := r.Staged(t.Context(), dir)
+	commit, err := r.Staged(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,50 @@ func TestStagedReadsASplitIndex(t *testing.T) {
 	}
 }
 
+// git gives the hooks of `git commit FILE` and `git commit -a` an index of their own.
+func TestStagedReadsTheIndexThatGitNames(t *testing.T) {
+	dir := origin(t, map[string]string{"a": "1\n", "b": "1\n"})
+	other := filepath.Join(dir, ".git", "next-index-1.lock")
+	write(t, dir, "b", "2\n")
+	shell(t, dir, "add", "b")
+	if err := os.Rename(filepath.Join(dir, ".git", "index"), other); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, dir, "reset", "-q")
+	write(t, dir, "a", "2\n")
+	shell(t, dir, "add", "a")
+	linked := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, linked); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, find(t))
+	for index, want := range map[string]string{"": "modified a +1 -1", other: "modified b +1 -1", filepath.Join(linked, ".git", "next-index-1.lock"): "modified b +1 -1"} {
+		commit, err := r.Staged(t.Context(), dir, index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]string{want}, one(t, r, commit)); d != "" {
+			t.Errorf("%s: %s", index, d)
+		}
+	}
+	elsewhere := filepath.Join(t.TempDir(), "index")
+	link := filepath.Join(dir, ".git", "link")
+	if err := errors.Join(os.Rename(other, elsewhere), os.Symlink(elsewhere, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{elsewhere, link, other, filepath.Join(dir, ".git")} {
+		var none *IndexError
+		if _, err := r.Staged(t.Context(), dir, index); !errors.As(err, &none) || none.Index != index {
+			t.Errorf("%s: %v", index, err)
+		}
+	}
+}
+
 func TestStagedRefuses(t *testing.T) {
 	dir := origin(t, map[string]string{"a": "1\n"})
 	r := open(t, find(t))
 	write(t, dir, "a", "2\n")
-	if _, err := r.Staged(t.Context(), dir); !errors.Is(err, ErrNothingStaged) {
+	if _, err := r.Staged(t.Context(), dir, ""); !errors.Is(err, ErrNothingStaged) {
 		t.Error("nothing staged:", err)
 	}
 	shell(t, dir, "commit", "-q", "-am", "ours")
@@ -85,7 +124,7 @@ func TestStagedRefuses(t *testing.T) {
 		t.Fatal("the merge is to conflict")
 	}
 	var unmerged *UnmergedError
-	if _, err := r.Staged(t.Context(), dir); !errors.As(err, &unmerged) || unmerged.Path != "a" {
+	if _, err := r.Staged(t.Context(), dir, ""); !errors.As(err, &unmerged) || unmerged.Path != "a" {
 		t.Error("in conflict:", err)
 	}
 }
@@ -96,7 +135,7 @@ func TestTheFirstCommitIsAChangeToo(t *testing.T) {
 	write(t, dir, "a", "1\n")
 	shell(t, dir, "add", "a")
 	r := open(t, find(t))
-	staged, err := r.Staged(t.Context(), dir)
+	staged, err := r.Staged(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

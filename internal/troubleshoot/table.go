@@ -160,6 +160,9 @@ var table = []row{
 	{as(func(*git.PatchError) string {
 		return "make it against HEAD, or check out the commit it was made against"
 	}), advice.Usage},
+	{as(func(*git.IndexError) string {
+		return "unset GIT_INDEX_FILE, or review the commit once it is made: prloop run --commit HEAD"
+	}), advice.Usage},
 	{as(func(*git.UnmergedError) string { return "resolve the conflict and git add the file" }), advice.Usage},
 	{is(git.ErrNoGit, "install git "+git.MinVersion+" or newer"), advice.Failed},
 	{is(git.ErrOldGit, "install git "+git.MinVersion+" or newer"), advice.Failed},
