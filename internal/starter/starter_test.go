@@ -114,7 +114,7 @@ func TestWriteFollowsNoLink(t *testing.T) {
 	}
 }
 
-// The hook looks at what is pushed, from the remote's commit on, and stops the push on findings alone.
+// The hook looks at what is pushed, from the remote's commit on and whatever the working tree holds, and stops the push on findings alone.
 func TestHook(t *testing.T) {
 	remote := t.TempDir()
 	gittest.Run(t, remote, "init", "-q", "--bare", "-b", "main")
@@ -140,13 +140,38 @@ func TestHook(t *testing.T) {
 		data, _ := os.ReadFile(log)
 		return strings.TrimSpace(string(data)), err
 	}
-	gittest.Commit(t, dir, map[string]string{"a": "2\n"})
-	if asked, err := push("3", "origin", "main"); err == nil || asked != "run --base "+first+" --reviewers static" {
-		t.Errorf("with findings: %v, asked %q", err, asked)
+	// saw fails unless prloop was asked once, about a commit that has the files of one and stands on another.
+	saw := func(asked, head, base string) {
+		t.Helper()
+		commit, ok := strings.CutPrefix(strings.TrimSuffix(asked, " --reviewers static"), "run --commit ")
+		if !ok || strings.Contains(commit, "\n") {
+			t.Fatalf("asked %q", asked)
+		}
+		if got, want := gittest.Run(t, dir, "rev-parse", commit+"^{tree}", commit+"^@"), gittest.Run(t, dir, "rev-parse", head+"^{tree}", base); got != want {
+			t.Errorf("looked at tree and parent %s, want %s", got, want)
+		}
 	}
+	gittest.Commit(t, dir, map[string]string{"a": "secret\n"})
+	gittest.Commit(t, dir, map[string]string{"b": "2\n"})
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("taken out, and not committed\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked, err := push("3", "origin", "main")
+	if saw(asked, "main", first); err == nil {
+		t.Error("pushed with findings")
+	}
+	if again, _ := push("3", "origin", "main"); again != asked {
+		t.Errorf("the same push is another commit: %q, %q", again, asked)
+	}
+	gittest.Run(t, dir, "checkout", "-q", "-f", "--detach")
+	gittest.Commit(t, dir, map[string]string{"a": "other\n"}) // what is pushed need not be checked out
+	if again, _ := push("3", "origin", "main"); again != asked {
+		t.Errorf("from elsewhere: %q, %q", again, asked)
+	}
+	gittest.Run(t, dir, "checkout", "-q", "main")
 	for _, status := range []string{"0", "8", "1", "2"} { // what keeps prloop from working keeps nobody from pushing
 		gittest.Commit(t, dir, map[string]string{"a": "3 " + status + "\n"})
-		if asked, err := push(status, "origin", "main"); err != nil || !strings.HasPrefix(asked, "run --base ") {
+		if asked, err := push(status, "origin", "main"); err != nil || !strings.HasPrefix(asked, "run --commit ") {
 			t.Errorf("status %s: %v, asked %q", status, err, asked)
 		}
 	}
@@ -154,8 +179,13 @@ func TestHook(t *testing.T) {
 	gittest.Run(t, dir, "fetch", "-q", "origin")
 	gittest.Run(t, dir, "checkout", "-q", "-b", "new")
 	gittest.Commit(t, dir, map[string]string{"b": "1\n"})
-	if asked, err := push("8", "origin", "new"); err != nil || asked != "run --base "+pushed+" --reviewers static" {
-		t.Errorf("a new branch: %v, asked %q", err, asked)
+	asked, err = push("8", "origin", "new")
+	if saw(asked, "new", pushed); err != nil {
+		t.Error("a new branch:", err)
+	}
+	gittest.Run(t, dir, "tag", "-a", "-m", "old", "v1", pushed)
+	if asked, err := push("3", "origin", "v1"); err != nil || asked != "" {
+		t.Errorf("a tag of what the remote has: %v, asked %q", err, asked)
 	}
 	if asked, err := push("3", "origin", "--delete", "new"); err != nil || asked != "" {
 		t.Errorf("a deleted branch: %v, asked %q", err, asked)
