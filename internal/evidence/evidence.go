@@ -362,6 +362,12 @@ const (
 // quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
 // out, or was shown none: it stands for text in which, with what is around it, the rules find a secret.
 func quotes(text, quote string) bool {
+	stands, _ := looked(text, quote)
+	return stands
+}
+
+// looked is quotes, and whether all places were tried at which the quote may stand.
+func looked(text, quote string) (stands, all bool) {
 	pieces := strings.Split(quote, sanitize.Redacted)
 	for i := range pieces {
 		pieces[i] = strings.TrimSpace(pieces[i])
@@ -369,12 +375,12 @@ func quotes(text, quote string) bool {
 	pieces = slices.DeleteFunc(pieces, func(s string) bool { return s == "" })
 	switch len(pieces) {
 	case 0:
-		return false
+		return false, true
 	case 1:
-		return strings.Contains(text, pieces[0])
+		return strings.Contains(text, pieces[0]), true
 	}
-	stands, _ := around(text, pieces)
-	return stands
+	stands, all, _ = around(text, pieces)
+	return stands, all
 }
 
 // silent reports whether a quote says nothing: it is blank but for masks.
@@ -382,22 +388,23 @@ func silent(quote string) bool {
 	return strings.TrimSpace(strings.ReplaceAll(quote, sanitize.Redacted, "")) == ""
 }
 
-// around reports whether pieces of a quote stand in a text with a secret in or between them, and how much of it was tried, in bytes.
-func around(text string, pieces []string) (stands bool, tried int) {
+// around reports whether pieces of a quote stand in a text with a secret in or between them, whether all places were tried, and how much of the
+// text was, in bytes.
+func around(text string, pieces []string) (stands, all bool, tried int) {
 	for at, tries := 0, 0; tries < quoteTries && tried < triedMost; tries++ {
 		i := strings.Index(text[at:], pieces[0])
 		if i < 0 {
-			break
+			return false, true, tried
 		}
 		at += i
 		n, ok := reach(text[at:min(len(text), at+triedMost)], pieces)
 		tried += n
 		if ok && secretive(text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]) {
-			return true, tried
+			return true, true, tried
 		}
 		at++
 	}
-	return false, tried
+	return false, false, tried
 }
 
 // reach is how far pieces go that stand in text in order, none further on than a mask is wide; not ok when one of them does not.

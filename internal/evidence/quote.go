@@ -211,7 +211,11 @@ const elidedMost = 16_000
 func (s *search) inParts(text, quote string) bool {
 	parts := strings.Split(ellipsis.ReplaceAllString(quote, "\x00"), "\x00")
 	if len(parts) == 1 {
-		return quotes(text, quote)
+		stands, all := looked(text, quote)
+		if !all {
+			s.left = 0
+		}
+		return stands
 	}
 	if !slices.ContainsFunc(parts, func(p string) bool { return strings.ContainsFunc(p, isWord) }) {
 		return false

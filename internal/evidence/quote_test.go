@@ -129,6 +129,17 @@ func TestWorkOnAQuoteIsBounded(t *testing.T) {
 	}
 }
 
+// Beginnings that are not it do not make a quote of a secret false, however many a change puts before it.
+func TestDecoysBeforeASecret(t *testing.T) {
+	history := files{headSHA + ":a.go": strings.Repeat("key = \"b\"; ", 2*quoteTries) + strings.Repeat("b ", maskedMost) + "key = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\" // ours"}
+	for quote, want := range map[string]Status{"key = \"[REDACTED]\" // ours": None, "key = \"[REDACTED]\" // ours\nnowhere": None, "keys = \"[REDACTED]\" // ours": False} {
+		ev, err := New(history, headSHA, baseSHA, nil).check(t.Context(), review.Finding{File: "a.go", Evidence: quote}, true)
+		if err != nil || ev.Status != want {
+			t.Errorf("%s: %+v, %v", quote, ev, err)
+		}
+	}
+}
+
 // Masks one after the other through a whole file are tried at so many places, and no further, as honest quotes need.
 func TestWorkOnMasksIsBounded(t *testing.T) {
 	for _, row := range []struct {
@@ -138,8 +149,8 @@ func TestWorkOnMasksIsBounded(t *testing.T) {
 		{"far apart", strings.Repeat("a"+strings.Repeat("b", 4000), 2000), strings.Repeat("a"+sanitize.Redacted, 1900) + "a", false},
 		{"behind many places that are not it", strings.Repeat("key = b; ", 90) + "key = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"", "key = \"[REDACTED]\"", true},
 	} {
-		if got, tried := around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || tried > 2*triedMost {
-			t.Errorf("%s: %v in %d bytes", row.what, got, tried)
+		if got, all, tried := around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || all != row.want || tried > 2*triedMost {
+			t.Errorf("%s: %v, %v in %d bytes", row.what, got, all, tried)
 		}
 	}
 }
