@@ -29,6 +29,9 @@ const (
 	held     = 64 << 20
 	common   = 1 << 20
 	patience = 5 * time.Second
+	// step is for how much of a body there is room at first; from then on it is for twice as much as has come. So a client that says how much it
+	// will send, and sends nothing, holds no more than this.
+	step = 64 << 10
 	// ShortestSecret is the least length of a secret, in bytes.
 	ShortestSecret = 16
 )
@@ -133,19 +136,20 @@ func (h *handler) take(r *http.Request) (status int, why string) {
 	case err != nil || media != "application/json":
 		return http.StatusUnsupportedMediaType, "set the webhook's content type to application/json"
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
 	room := h.room
 	if r.ContentLength > common {
 		room = h.large
 	}
-	if err := room.Acquire(ctx, r.ContentLength); err != nil {
-		return http.StatusServiceUnavailable, "there are too many deliveries at once"
-	}
-	defer room.Release(r.ContentLength)
-	d.Body = make([]byte, r.ContentLength)
-	if _, err := io.ReadFull(r.Body, d.Body); err != nil {
-		return http.StatusBadRequest, "the delivery is shorter than it says"
+	defer func() { room.Release(int64(len(d.Body))) }()
+	for have := int64(0); have < r.ContentLength; have = int64(len(d.Body)) {
+		more := min(max(have, step), r.ContentLength-have)
+		if err := await(r.Context(), room, more); err != nil {
+			return http.StatusServiceUnavailable, "there are too many deliveries at once"
+		}
+		d.Body = append(make([]byte, 0, have+more), d.Body...)[:have+more]
+		if _, err := io.ReadFull(r.Body, d.Body[have:]); err != nil {
+			return http.StatusBadRequest, "the delivery is shorter than it says"
+		}
 	}
 	if !h.verified && !h.signs(signature, d.Body) {
 		return http.StatusUnauthorized, "the signature of the delivery is wrong"
@@ -161,6 +165,13 @@ func (h *handler) take(r *http.Request) (status int, why string) {
 		return http.StatusServiceUnavailable, "the delivery could not be written down: send it again"
 	}
 	return http.StatusAccepted, ""
+}
+
+// await waits for room, for as long as patience.
+func await(ctx context.Context, room *semaphore.Weighted, n int64) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return room.Acquire(ctx, n)
 }
 
 // signatureOf reads a signature: "sha256=" and 64 lower-case digits.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/webhook"
 )
@@ -121,30 +123,46 @@ func TestNoSecretNoHandler(t *testing.T) {
 	}
 }
 
-// Deliveries that claim to be large and never come keep no common one out.
+// Deliveries that say how large they are and never come keep no other one out, whatever they say.
 func TestLargeOnesLeaveRoom(t *testing.T) {
+	for _, row := range []struct {
+		says  int64
+		times int
+	}{{webhook.Longest, 2}, {webhook.Longest, 500}, {1 << 20, 500}} {
+		t.Run(fmt.Sprint(row), func(t *testing.T) { leaveRoom(t, row.says, row.times) })
+	}
+}
+
+func leaveRoom(t *testing.T, says int64, times int) {
 	h, err := webhook.New(webhook.Options{Secrets: []string{secret}, Take: func(context.Context, webhook.Delivery) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	reading := make(chan struct{}, 2)
-	for range 2 {
+	reading := make(chan struct{}, times)
+	for range times {
 		body, never := io.Pipe()
 		wg.Go(func() {
 			r := delivery("{}", nil).WithContext(ctx)
-			r.Body, r.ContentLength = reader{body, func() { reading <- struct{}{} }}, webhook.Longest
+			r.Body, r.ContentLength = reader{body, func() { reading <- struct{}{} }}, says
 			h.ServeHTTP(httptest.NewRecorder(), r)
 		})
 		context.AfterFunc(ctx, func() { never.Close() })
 	}
-	<-reading
-	<-reading
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, delivery("{}", nil))
-	if w.Code != http.StatusAccepted {
-		t.Errorf("a common one: %d %s", w.Code, w.Body)
+	for range times {
+		select {
+		case <-reading:
+		case <-time.After(20 * time.Second):
+			t.Fatal("some are not even read")
+		}
+	}
+	for _, body := range []string{"{}", strings.Repeat("x", 1<<20), strings.Repeat("y", 3<<20)} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, delivery(body, nil))
+		if w.Code != http.StatusAccepted {
+			t.Errorf("one of %d bytes: %d %s", len(body), w.Code, w.Body)
+		}
 	}
 	cancel()
 	wg.Wait()
