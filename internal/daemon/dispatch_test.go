@@ -79,3 +79,34 @@ func TestWhatWaitsRises(t *testing.T) {
 		t.Errorf("%+v, %v; want the place %d", tasks, err, place(w[0]))
 	}
 }
+
+// A comment that nothing is done about lets a review wait that waits; one that was answered has it looked at.
+func TestNothingHastensNothing(t *testing.T) {
+	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
+	repo := fullName(loaded)
+	if err := d.record.Want(t.Context(), store.Want{Subject: store.Subject(repo, 7, 0), Repo: repo, PR: 7, Priority: intake.First}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.record.Postpone(t.Context(), store.Subject(repo, 7, 0), time.Hour, store.Settled{Outcome: store.Waits}); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range []struct {
+		outcome string
+		due     int
+	}{{nothing, 0}, {answered, 1}} {
+		comment := store.Want{Subject: store.Subject(repo, 7, int64(1+i)), Repo: repo, PR: 7, Comment: int64(1 + i), Priority: intake.Command}
+		if err := d.record.Want(t.Context(), comment); err != nil {
+			t.Fatal(err)
+		}
+		w, err := d.record.Begin(t.Context(), comment.Subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.settle(t.Context(), w, store.Settled{Outcome: row.outcome}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if due, err := d.record.Due(t.Context(), 10); err != nil || len(due) != row.due {
+			t.Errorf("after %s: %+v are due, %v; want %d", row.outcome, due, err, row.due)
+		}
+	}
+}

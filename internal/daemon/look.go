@@ -123,7 +123,10 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		}
 		d.Said(said)
 	}
-	return errors.Join(d.record.Settle(ctx, w.Subject, w.Asked, out), d.record.Hasten(ctx, w.Repo, w.PR))
+	if err := d.record.Settle(ctx, w.Subject, w.Asked, out); err != nil || out.Outcome == nothing { // nothing was done that others waited for
+		return err
+	}
+	return d.record.Hasten(ctx, w.Repo, w.PR)
 }
 
 // look is a look at one subject.
