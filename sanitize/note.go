@@ -4,25 +4,29 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/spelling"
 )
 
-// maxNote bounds what stands before the block of a note, maxValue one text in the block; in bytes. Where a block is too long
-// with that, its texts are cut to half of it, and so on until leastValue.
+// maxNote bounds what stands before the block of a note, maxValue one text in the block, maxQuote a quote; in bytes. Where a block is too
+// long with that, all its texts are cut to half of maxValue, and so on until leastValue.
 const (
 	maxNote    = 20_000
 	maxValue   = 2_000
+	maxQuote   = 4 * maxValue
 	leastValue = maxValue / 16
 )
 
 // Value is one field of a note's block: a text, or a whole number where that is not 0. Whole is true of a text that is names, and is not cut;
-// where cleaning would make another name of the spelling of a file's, it is spelled in ASCII.
+// where cleaning would make another name of the spelling of a file's, it is spelled in ASCII. Quote is true of code that is looked for again: it reads back as
+// it is, in escapes where cleaning would change it.
 type Value struct {
 	Name   string
 	Text   string
 	Number int
 	Whole  bool
+	Quote  bool
 }
 
 // Around the block of a note (spec.md D4.2): folded, so that people are not bothered by it.
@@ -90,8 +94,17 @@ func writeBlock(fields []Value, limit int, p Policy) string {
 			lines[i] = fmt.Sprintf("  %s: %d", quoted(f.Name), f.Number)
 			continue
 		}
-		text := redactDeep(redactOwn(f.cleaned(limit)))
-		for _, write := range []func(string) string{quoted, escaped} {
+		if f.Quote && limit == maxValue {
+			f.Text = cut(f.Text, maxQuote)
+		} else if !f.Whole {
+			f.Text = cut(f.Text, limit)
+		}
+		cleaned, write := f.cleaned(), quoted
+		text := redactDeep(redactOwn(cleaned))
+		if f.Quote && text == cleaned && text != f.Text { // no secret hides in it
+			text, write = f.Text, inASCII
+		}
+		for _, write := range []func(string) string{write, escaped} {
 			if lines[i] = "  " + quoted(f.Name) + ": " + write(text); checkBlock(lines[i], p) == nil {
 				break
 			}
@@ -102,11 +115,8 @@ func writeBlock(fields []Value, limit int, p Policy) string {
 }
 
 // cleaned is the text of a field as clean leaves it.
-func (v Value) cleaned(limit int) string {
-	if !v.Whole {
-		return clean(cut(v.Text, limit))
-	}
-	if text := clean(v.Text); text == v.Text {
+func (v Value) cleaned() string {
+	if text := clean(v.Text); !v.Whole || text == v.Text {
 		return text
 	}
 	return spelling.Quoted(spelling.Raw(v.Text))
@@ -121,21 +131,26 @@ func checkBlock(block string, p Policy) error {
 }
 
 // quoted is a JSON string without what has a meaning outside of it.
-func quoted(s string) string { return jsonString(s, "\"\\`@<>&") }
+func quoted(s string) string { return jsonString(s, meansNothing) }
+
+// inASCII is the same with escapes for all that is not ASCII.
+func inASCII(s string) string {
+	return jsonString(s, func(r rune) bool { return r < utf8.RuneSelf && meansNothing(r) })
+}
 
 // escaped is a JSON string of letters, digits and escapes alone.
-func escaped(s string) string { return jsonString(s, "") }
+func escaped(s string) string {
+	return jsonString(s, func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' })
+}
 
-// jsonString writes a string of JSON: special characters as escapes, or, where none are named, all but letters and digits.
-func jsonString(s, special string) string {
+func meansNothing(r rune) bool { return r >= ' ' && r != 0x7f && !strings.ContainsRune("\"\\`@<>&", r) }
+
+// jsonString writes a string of JSON, with escapes for all characters that are not plain.
+func jsonString(s string, plain func(rune) bool) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
-		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		if special != "" {
-			plain = r >= ' ' && r != 0x7f && !strings.ContainsRune(special, r)
-		}
-		if plain {
+		if plain(r) {
 			b.WriteRune(r)
 			continue
 		}

@@ -46,12 +46,12 @@ func TestNote(t *testing.T) {
 
 // However long the texts of a block are, it fits behind its comment, and what is a name in it stays whole.
 func TestNoteBlockFits(t *testing.T) {
-	for _, unit := range []string{"plain words of text here. ", "<a> & <b> `c` ", "@\"\\<>&`"} {
+	for _, unit := range []string{"plain words of text here. ", "<a> & <b> `c` ", "@\"\\<>&`", "é（\u200d"} {
 		long := strings.Repeat(unit, 3000/len(unit))
 		file := strings.Repeat("folder/", 60) + "a.go"
 		block := []Value{{Name: "file", Text: file, Whole: true}}
 		for range 12 {
-			block = append(block, Value{Name: "finding", Text: "short"}, Value{Name: "assessment", Text: long}, Value{Name: "evidence", Text: long})
+			block = append(block, Value{Name: "finding", Text: "short"}, Value{Name: "assessment", Text: long}, Value{Name: "evidence", Text: long, Quote: true})
 		}
 		n, err := Note(strings.Repeat(unit, 1000), block, noteMarker, Policy{})
 		if err != nil {
@@ -62,6 +62,38 @@ func TestNoteBlockFits(t *testing.T) {
 		var got struct{ File, Finding, Assessment string }
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got.File != file || got.Finding != "short" || len(got.Assessment) < 100 {
 			t.Errorf("%q: %+v, %v", unit, got, err)
+		}
+	}
+}
+
+// A quote reads back as the code it is of, so that it is found there again: in ASCII where cleaning would change it, and long. A secret that hides in
+// it is masked all the same.
+func TestNoteBlockKeepsQuotes(t *testing.T) {
+	long := strings.Repeat("line of a long quote, with words（）\n", 200)
+	for _, text := range []string{
+		"fmt.Println(\"plain\")", "print(\"库存（件）：\")", "print(\"👩\u200d🔧\")", "e\u0301 = 1", "a\u00a0b\r\n\tc", "x\u202ey", "/merge @octocat（）", "```\n（）<!-- -->", long,
+	} {
+		n, err := Note("text", []Value{{Name: "evidence", Text: text, Quote: true}}, noteMarker, Policy{})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		block, ok := NoteBlock(n.String())
+		var got struct{ Evidence string }
+		if err := json.Unmarshal([]byte(block), &got); !ok || err != nil || got.Evidence != text {
+			t.Errorf("%q reads back as %q, %v", text, got.Evidence, err)
+		}
+		if clean(block) != block {
+			t.Errorf("%q: a block that cleaning changes: %s", text, block)
+		}
+		if restored, err := Restore(n.String(), Policy{}); err != nil || restored != n {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"（ghp_" + strings.Repeat("a1B2", 9) + "）", "ghp_\u200b" + strings.Repeat("a1B2", 9), "ｇhp_" + strings.Repeat("a1B2", 9)} {
+		n, err := Note("text", []Value{{Name: "evidence", Text: text, Quote: true}}, noteMarker, Policy{})
+		if err != nil || strings.Contains(n.String(), "a1B2a1B2") {
+			t.Errorf("%q: %v\n%s", text, err, n)
 		}
 	}
 }

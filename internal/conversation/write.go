@@ -8,12 +8,14 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Field is one field of a block: a text, or a whole number where that is not 0. Whole is true of a text that is names, and is not cut.
+// Field is one field of a block: a text, or a whole number where that is not 0. Whole is true of a text that is names, and is not cut,
+// Quote of code that is looked for again, and is kept as it is.
 type Field struct {
 	Name   string
 	Text   string
 	Number int
 	Whole  bool
+	Quote  bool
 }
 
 // Opening are the fields of the block of a comment that opens a thread about a finding, on a line of the head version. identity is the
@@ -26,7 +28,7 @@ func Opening(f review.Finding, identity string, by []string, line int, head stri
 	return []Field{
 		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: identity},
 		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File, Whole: true}, {Name: "line", Number: line},
-		{Name: "evidence", Text: f.Evidence}, {Name: "raised_by", Text: strings.Join(by, ", "), Whole: true}, {Name: "head", Text: head},
+		{Name: "evidence", Text: f.Evidence, Quote: true}, {Name: "raised_by", Text: strings.Join(by, ", "), Whole: true}, {Name: "head", Text: head},
 	}
 }
 
@@ -40,7 +42,7 @@ func Also(first review.Finding, others []review.Finding) (out []Field) {
 	for n, f := range others {
 		for _, field := range []Field{
 			{Name: "by", Text: f.Source.Name}, {Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description},
-			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence}, {Name: "line", Number: lineOf(f)},
+			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence, Quote: true}, {Name: "line", Number: lineOf(f)},
 		} {
 			field.Name = numbered(field.Name, n)
 			out = append(out, field)
