@@ -194,6 +194,9 @@ func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 		}
 		p.Disputes = append(p.Disputes, talk)
 	}
+	for i, d := range p.Disputes {
+		p.Disputes[i].Said = latest(d.Said, talkBytes/len(p.Disputes))
+	}
 	return &p
 }
 

@@ -224,6 +224,34 @@ const (
 	remarkBytes = 4 << 10
 )
 
+// shortened is what is told of a remark.
+func shortened(remark string) string {
+	if len(remark) > remarkBytes {
+		return strings.ToValidUTF8(remark[:remarkBytes], "") + "…"
+	}
+	return remark
+}
+
+// latest are the remarks in a thread that fit into so many bytes, of the author of the change and of developers each, so that neither talks the other
+// away; the newest of each at least. What was said earlier is left out, which is said.
+func latest(said []review.Remark, most int) []review.Remark {
+	out, used, left := []review.Remark{}, map[string]int{}, false
+	for _, r := range slices.Backward(said) {
+		r.Body = shortened(r.Body)
+		if used[r.By] > 0 && used[r.By]+len(r.Body) > most {
+			used[r.By], left = most, true
+			continue
+		}
+		used[r.By] += len(r.Body)
+		out = append(out, r)
+	}
+	if left {
+		out = append(out, review.Remark{By: "prloop", Body: "Earlier remarks are left out: there are too many to be read."})
+	}
+	slices.Reverse(out)
+	return out
+}
+
 // openThreads is what reviewers see of the discussion: conversations that are still open, and our own with where they stand, the latter at least by what we said.
 func openThreads(d review.Discussion, s *conversation.State) *review.Discussion {
 	open, left := review.Discussion{Truncated: d.Truncated}, talkBytes
@@ -231,9 +259,7 @@ func openThreads(d review.Discussion, s *conversation.State) *review.Discussion 
 		said := t.Comments
 		t.Comments = slices.Clone(said[:ours])
 		for _, c := range said[ours:] {
-			if len(c.Body) > remarkBytes {
-				c.Body = strings.ToValidUTF8(c.Body[:remarkBytes], "") + "…"
-			}
+			c.Body = shortened(c.Body)
 			if left -= len(c.Body); left < 0 {
 				open.Truncated = true
 				break

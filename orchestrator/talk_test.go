@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
 )
@@ -60,5 +62,33 @@ func TestCutCommentsAreNamed(t *testing.T) {
 	}
 	if j.Result.Outcome != review.Partial || !strings.Contains(j.Report, "**Next:** Look at the discussion, and decide by hand: it is longer than what prloop reads.") {
 		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
+	}
+}
+
+// A judge is told the newest of what was said in a thread, of the author and of developers each.
+func TestJudgesAreToldTheLatestOfLongTalk(t *testing.T) {
+	remark := func(by string, n int, size int) review.Remark {
+		return review.Remark{By: by, Body: fmt.Sprintf("%s %d %s", by, n, strings.Repeat("€", size/3))}
+	}
+	var said []review.Remark
+	said = append(said, remark("author", 0, 30), remark("developer", 0, 30), remark("prloop", 0, 30))
+	for n := range 40 {
+		said = append(said, remark("author", n+1, 60_000))
+	}
+	got, size := latest(said, talkBytes), 0
+	for _, r := range got {
+		size += len(r.Body)
+	}
+	if size > talkBytes+1024 || len(got) < 15 || got[len(got)-1].Body != shortened(said[len(said)-1].Body) {
+		t.Errorf("%d remarks of %d bytes, the last %.40q", len(got), size, got[len(got)-1].Body)
+	}
+	if !strings.Contains(got[0].Body, "left out") || got[1] != said[1] || got[2] != said[2] || strings.HasPrefix(got[3].Body, "author 1 ") {
+		t.Errorf("it begins with %.80q", got[:4])
+	}
+	if d := cmp.Diff(said[:3], latest(said[:3], talkBytes)); d != "" {
+		t.Error("a short talk is told whole:", d)
+	}
+	if got := latest(said[:4], 0); len(got) != 4 || got[3].By != "author" || got[1].By != "developer" {
+		t.Errorf("without room %.80q", got)
 	}
 }
