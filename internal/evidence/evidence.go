@@ -142,6 +142,23 @@ func (c *Checker) among(ctx context.Context, wrote string, f *review.Finding, re
 	return Result{Status: None}, true, nil
 }
 
+// withoutSide reads a finding as one about a changed file, whose name it may have as the header of the diff has it, where there is a file of just the name it
+// wrote: if its quote stands there, and not in that, or that did not change.
+func (c *Checker) withoutSide(ctx context.Context, file string, f *review.Finding, ev Result) (Result, error) {
+	_, changed := c.changed[file]
+	if _, own := c.changed[f.File]; !changed || own && ev.Status != False {
+		return ev, nil
+	}
+	one := *f
+	one.File = sanitize.MaskSpelled(file)
+	is, err := c.check(ctx, one, true)
+	if err != nil || is.Status != Verified {
+		return ev, err
+	}
+	f.File = one.File
+	return is, nil
+}
+
 // cutSide is a name without the side of a diff, in whose header it stands.
 func cutSide(name string) (string, bool) {
 	if rest, ok := strings.CutPrefix(name, "a/"); ok {
@@ -188,6 +205,9 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 		if err = wrong; alike {
 			ev = is
 		}
+	}
+	if rest, ok := cutSide(wrote); ok && err == nil {
+		ev, err = c.withoutSide(ctx, c.File(rest), f, ev)
 	}
 	if err != nil {
 		return ev, "", err

@@ -233,6 +233,37 @@ func TestNamesThatReadAlike(t *testing.T) {
 
 // A line that is off is put right by a quote that stands in the file once, and noted; a line within the quote stays, and so does one
 // whose quote stands twice.
+// A file may have the very name that the header of a diff gives another one.
+func TestNamesOfASideOfADiff(t *testing.T) {
+	history := files{
+		headSHA + ":app.py": "import os\nos.system(request.args)\nboth(1)\n", headSHA + ":b/app.py": "other(1)\nboth(1)\n",
+	}
+	for _, row := range []struct {
+		changed           []string
+		name, quote, want string
+		status            Status
+	}{
+		{[]string{"app.py"}, "b/app.py", "os.system(request.args)", "app.py", Verified},
+		{[]string{"app.py", "b/app.py"}, "b/app.py", "os.system(request.args)", "app.py", Verified},
+		{[]string{"app.py", "b/app.py"}, "b/app.py", "other(1)", "b/app.py", Verified},
+		{[]string{"app.py", "b/app.py"}, "b/app.py", "both(1)", "b/app.py", Verified},
+		{[]string{"app.py"}, "b/app.py", "both(1)", "app.py", Verified}, // of what did not change nothing is said
+		{[]string{"app.py"}, "b/app.py", "other(1)", "b/app.py", Verified},
+		{[]string{"b/app.py"}, "b/app.py", "os.system(request.args)", "b/app.py", False},
+		{[]string{"app.py"}, "b/app.py", "nowhere(1)", "b/app.py", False},
+	} {
+		var changed []review.BriefFile
+		for _, name := range row.changed {
+			changed = append(changed, review.BriefFile{Path: name, Change: "modified"})
+		}
+		f := review.Finding{File: row.name, Evidence: row.quote}
+		ev, _, err := New(history, headSHA, baseSHA, changed).Place(t.Context(), &f, true)
+		if err != nil || ev.Status != row.status || f.File != row.want {
+			t.Errorf("%q of %s, where %v changed: %v, %s, %v", row.quote, row.name, row.changed, ev, f.File, err)
+		}
+	}
+}
+
 func TestLineOfAQuote(t *testing.T) {
 	history := files{headSHA + ":a.go": "package a\n\nfunc f() {\n\n\tone()\n\ttwo()\n\n\ttwo()\n}\n"}
 	for _, row := range []struct {
