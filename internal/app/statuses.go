@@ -186,7 +186,7 @@ func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run strin
 }
 
 // speaksFor reports whether a run about a pull request was for the base branch that it has now, and neither another pull request nor NotYet has set the status
-// of the head since.
+// of the head since. Nor does one whose success was withheld: what kept it may be gone.
 func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
 	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same {
 		return false, err
@@ -194,10 +194,29 @@ func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run stri
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	for _, e := range slices.Backward(said) {
 		if e.Run == run || reached(e) {
-			return e.Target.PR == pr.Number && e.Run != effects.NoRun, err
+			status, unread := effects.ReadStatus(e.Payload)
+			return e.Target.PR == pr.Number && e.Run != effects.NoRun && unread == nil && status.Own == "", err
 		}
 	}
 	return err == nil, err
+}
+
+// Beside gives the other pull requests of which a run approved a commit: one that has left the commit may have kept it from a success (threats.md T413).
+func (s *Service) Beside(ctx context.Context, pr review.PullRequest, head string) (numbers []int, err error) {
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), head)
+	newest := map[int]store.Entry{}
+	for _, e := range said {
+		if e.Run != effects.NoRun && !begins(e) {
+			newest[e.Target.PR] = e
+		}
+	}
+	delete(newest, pr.Number)
+	for _, number := range slices.Sorted(maps.Keys(newest)) {
+		if approves(newest[number]) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers, err
 }
 
 // stands gives the success that a commit may have now, by the statuses that were set on it. One that was sent and not acknowledged may never have come.

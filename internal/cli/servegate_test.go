@@ -266,12 +266,31 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 	other.SetState("CLOSED")
-	h.settle(own)
 	h.status(own.HeadSHA(), "success")
 	other.SetState("OPEN")
 	if said := h.status(own.HeadSHA(), "failure"); strings.HasPrefix(said, "#") {
 		t.Errorf("reopened: %q", said)
 	}
+	s.stop(t, syscall.SIGTERM)
+}
+
+// A pull request that is approved is a success once the other one with its commit, which is not, has another head (threats.md T413).
+func TestWhoLeavesACommitSpeaksForItNoMore(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	if err := h.repo.MoveBranch("twin", own.HeadSHA()); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "twin" })
+	if said := h.status(own.HeadSHA(), "failure"); strings.HasPrefix(said, "#") {
+		t.Errorf("the word of #9 is %q", said)
+	}
+	if _, err := other.Push("contributor", "more", map[string]string{"notes.txt": "Other.\n"}); err != nil {
+		t.Fatal(err)
+	}
+	h.status(own.HeadSHA(), "success")
 	s.stop(t, syscall.SIGTERM)
 }
 

@@ -115,6 +115,7 @@ type runs interface {
 	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
 	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
+	Beside(ctx context.Context, pr review.PullRequest, head string) (numbers []int, err error)
 	InDoubt(context.Context, review.PullRequest) (bool, error)
 	Unsaid(context.Context) (heads map[string]bool, err error)
 	Merged(context.Context, app.Order) (first bool, err error)

@@ -152,6 +152,10 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
+		if err := l.left(ctx, pr, seen); err != nil {
+			out.Seen = l.Seen
+			return out, err
+		}
 		out.Seen = intake.See(pr).String()
 		resume, err := l.service.Unfinished(ctx, pr)
 		if err != nil {
@@ -207,6 +211,29 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		}
 	}
 	return out, nil
+}
+
+// left has those pull requests looked at that have a commit which this one has left, by another head or its end: its word on the commit may have been the last.
+func (l look) left(ctx context.Context, pr review.PullRequest, seen intake.Seen) error {
+	now := intake.See(pr)
+	if now.State == seen.State {
+		return nil
+	}
+	for _, head := range []string{seen.Head(), now.Head()} {
+		if head == "" || now.Open() && head == now.Head() {
+			continue
+		}
+		others, err := l.service.Beside(ctx, pr, head)
+		if err != nil {
+			return err
+		}
+		for _, number := range others {
+			if err := l.record.Want(ctx, l.want(l.target.Repo, intake.Look{PR: number, Priority: intake.Again})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // A laterError says for how long a review may not begin, and why.

@@ -262,6 +262,8 @@ func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake
 
 func (w *world) NotYet(context.Context, review.PullRequest, bool) error { return nil }
 
+func (w *world) Beside(context.Context, review.PullRequest, string) ([]int, error) { return nil, nil }
+
 func (w *world) InDoubt(context.Context, review.PullRequest) (bool, error) { return false, nil }
 
 func (w *world) Unsaid(context.Context) (map[string]bool, error) { return nil, nil }

@@ -182,7 +182,7 @@ func TestReadDrafts(t *testing.T) {
 func TestSeen(t *testing.T) {
 	pr := review.PullRequest{State: "OPEN", HeadSHA: "abc", BaseRef: "main", Labels: []string{"a\nb", "c"}, UpdatedAt: time.Unix(1700000000, 5000).UTC()}
 	seen := intake.SeenAs(intake.See(pr).String())
-	if !seen.Still(pr) {
+	if !seen.Still(pr) || seen.Head() != pr.HeadSHA || (intake.Seen{}).Head() != "" {
 		t.Fatalf("%+v", seen)
 	}
 	for name, change := range map[string]func(*review.PullRequest){

@@ -64,6 +64,13 @@ func (s Seen) Still(listed review.PullRequest) bool {
 // Open reports whether the pull request was open.
 func (s Seen) Open() bool { return strings.HasPrefix(s.State, open+" ") }
 
+// Head is the commit that was the head; empty where nobody looked.
+func (s Seen) Head() string {
+	_, rest, _ := strings.Cut(s.State, " ")
+	head, _, _ := strings.Cut(rest, " ")
+	return head
+}
+
 // See is how a pull request is now.
 func See(pr review.PullRequest) Seen {
 	return Seen{State: state(pr), Updated: pr.UpdatedAt}
