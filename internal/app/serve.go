@@ -49,7 +49,7 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			return known, err
 		}
 		if res := ended.Result; res != nil && res.Command == "" {
-			if speaks, err := s.speaksFor(ctx, pr, r.ID); err != nil || !speaks {
+			if speaks, err := s.speaksFor(ctx, pr, r.ID, res.Gate != nil); err != nil || !speaks {
 				return known, err
 			}
 			known.Head, known.Run, known.Standing = res.Receipt.HeadSHA, r.ID, res.Receipt.ReviewsRead

@@ -186,10 +186,10 @@ func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run strin
 }
 
 // speaksFor reports whether a run about a pull request was for the base branch that it has now, and neither another pull request nor NotYet has set the status
-// of the head since. Nor does one whose success was withheld: what kept it may be gone.
-func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
-	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same {
-		return false, err
+// of the head since. Nor does one whose success was withheld: what kept it may be gone. One without a gate says nothing of the commit, and would not the next time.
+func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string, gated bool) (bool, error) {
+	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same || !gated {
+		return same, err
 	}
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	for _, e := range slices.Backward(said) {

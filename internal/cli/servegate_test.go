@@ -274,6 +274,29 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// Where the gate of a base branch is off, a review for it is one, though it says nothing of the commit: what happens later begins no other.
+func TestABranchWithoutAGate(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("gate: off\n"))
+	if err := h.forge.Commit(h.repo, "free", own.BaseSHA(), "No gate", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	h.run("pause")
+	retarget(t, own, "free")
+	h.status(own.HeadSHA(), "error")
+	h.run("resume-queue")
+	before := h.settled(1)["#8"]
+	own.Label("mona", "kind")
+	h.within("the event to be seen to", func() bool { w := h.wanted()["#8"]; return w.Handled > before.Handled && !w.Open() })
+	if now := h.wanted()["#8"]; !strings.HasSuffix(now.Why, "was reviewed: run "+before.Run) {
+		t.Errorf("run %s: %s", now.Run, now.Why)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // A pull request that is approved is a success once the other one with its commit, which is not, has another head (threats.md T413).
 func TestWhoLeavesACommitSpeaksForItNoMore(t *testing.T) {
 	t.Parallel()
