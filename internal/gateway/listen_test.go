@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
@@ -59,5 +61,37 @@ func TestOtherProtocolsAreRefusedByName(t *testing.T) {
 		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body.String(), CodeProtocol) || !strings.Contains(body.String(), name) {
 			t.Errorf("%s: %s", path, body.String())
 		}
+	}
+}
+
+// slowly is a body that comes in pieces.
+type slowly struct{ left int }
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(10 * time.Millisecond)
+	n := min(len(p), s.left, 16<<10)
+	s.left -= n
+	return n, nil
+}
+
+// Whoever is refused for an unknown token reads so, also while it is still writing.
+func TestAnUnknownTokenIsToldSo(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) { o.TCP = true })
+	body := &slowly{512 << 10}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.g.Addr()+"/v1/chat/completions", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(body.left)
+	req.Header.Set("Authorization", "Bearer prloop-invented")
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusUnauthorized || body.left > 0 {
+		t.Errorf("%d with %d bytes left", resp.StatusCode, body.left)
 	}
 }

@@ -30,6 +30,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a := g.account(cmp.Or(token, r.Header.Get("X-Api-Key")))
 	if a == nil {
+		g.drain(w, r)
 		refuse(http.StatusUnauthorized, CodeToken, "this token is not known here, or no longer").send(w)
 		return
 	}
