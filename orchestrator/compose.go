@@ -280,7 +280,11 @@ func (m matched) joined(c cleaner, group []int) report.Finding {
 	for n, i := range group {
 		one := m.findings[i]
 		if n > 0 {
-			f.Also = append(f.Also, report.Wording{By: one.Source.Name, Priority: one.Priority, Title: c.inline(one.Title), Description: c.block(one.Description)})
+			w := report.Wording{By: one.Source.Name, Priority: one.Priority, Title: c.inline(one.Title), Description: c.block(one.Description)}
+			if one.Category != f.Category {
+				w.Category = one.Category
+			}
+			f.Also = append(f.Also, w)
 		}
 		if one.Source.Type != "agent" { // nobody can dismiss it
 			f.Identity = ""

@@ -267,10 +267,10 @@ type ruling struct {
 
 // fact is where the code stands that a judge shows.
 func (r ruling) fact() *conversation.Place {
-	if r.said.Fact == nil {
+	if r.said.Fact == nil || strings.Contains(r.said.Fact.File, sanitize.Redacted) { // nobody could find that file again
 		return nil
 	}
-	return &conversation.Place{File: r.said.Fact.File, Line: r.shown.Line, LineEnd: r.shown.LineEnd}
+	return &conversation.Place{File: r.said.Fact.File, Line: r.shown.Quoted[0], LineEnd: r.shown.Quoted[1]}
 }
 
 func (r ruling) proven() bool {
@@ -321,7 +321,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
 		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
-		if a, ok := in.Snapshot.persons().Decide(t, grave(t.Asserted()), judged); ok {
+		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t), judged); ok {
 			r := ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason)}
 			if a.Ruling == conversation.Conceded {
 				r.fact = v.fact()
@@ -354,7 +354,7 @@ func (g gathered) agreed() gathered {
 			continue
 		}
 		t := s.Threads[thread]
-		by, why, ok := people.Settled(t, grave(t.Asserted()))
+		by, why, ok := people.Settled(t, graveThread(t))
 		if r := now[thread]; !ok {
 			by, why = r.Word, string(r.Ruling)+": "+r.reason
 		}

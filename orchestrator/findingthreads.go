@@ -35,27 +35,27 @@ func (s Snapshot) named(t conversation.Thread) string {
 	return file
 }
 
-// wording is what one of those who raised a finding says of it in its thread, by index in Snapshot.Conversation.Threads. gone is true when the line it stood
-// on is no more.
+// wording is what one of those who raised a finding says of it in its thread, by index in Snapshot.Conversation.Threads, where it stands at the head. gone is
+// true when its code is there no more.
 type wording struct {
 	review.Finding
 	thread int
 	gone   bool
 }
 
-// wordings are all that our threads show of their findings, under the names that the files have at the head, on the lines where they stand there.
+// wordings are all that our threads show of their findings, under the names that the files have at the head.
 func (s Snapshot) wordings() (out []wording) {
 	if s.Conversation == nil {
 		return nil
 	}
 	for i, t := range s.Conversation.Threads {
-		shown, opened, at := t.Shown(), t.Lines(), s.linesOf(t)
+		shown, at := t.Shown(), s.spotsOf(t)
 		for n, f := range shown {
-			which := max(0, n+1-len(shown)+len(t.Also))
-			w := wording{Finding: f, thread: i, gone: opened[which] > 0 && at[which] == 0}
-			w.File, w.Line = s.named(t), nil
-			if at[which] > 0 {
-				w.Line = &at[which]
+			spot := at[max(0, n+1-len(shown)+len(t.Also))]
+			w := wording{Finding: f, thread: i, gone: spot.Gone}
+			w.File, w.Line, w.Quoted = s.named(t), nil, spot.Quoted
+			if spot.Line > 0 {
+				w.Line = &spot.Line
 			}
 			out = append(out, w)
 		}
@@ -63,16 +63,25 @@ func (s Snapshot) wordings() (out []wording) {
 	return out
 }
 
-// linesOf are the lines of a thread, as Lines gives them, at the head; 0 for those that stand there no more. Of a commit that nobody knows GitHub tells where
-// the thread stands.
-func (s Snapshot) linesOf(t conversation.Thread) []int {
-	if t.Head == s.Range.Head {
-		return t.Lines()
-	}
-	if at, known := s.Lines[t.ID]; known {
+// Spot is where a wording of a thread stands at the head. Of one that is Gone the line is where it would stand, as far as that is known.
+type Spot struct {
+	conversation.Stood
+	Gone bool `json:"gone,omitempty"`
+}
+
+// spotsOf are the places of a thread, as Places gives them, at the head. Of a commit that nobody knows GitHub tells where the thread stands.
+func (s Snapshot) spotsOf(t conversation.Thread) (out []Spot) {
+	if at, known := s.Spots[t.ID]; known && t.Head != s.Range.Head {
 		return at
 	}
-	return append([]int{t.Line}, make([]int, len(t.Also))...)
+	for _, was := range t.Places() {
+		spot := Spot{Stood: was}
+		if t.Head != s.Range.Head {
+			spot = Spot{conversation.Stood{Line: t.Line}, t.Line == 0}
+		}
+		out = append(out, spot)
+	}
+	return out
 }
 
 // threadsOf gives findings, by index, the threads of ours that are about them. may says of which wordings of threads a finding can be one.
@@ -135,14 +144,22 @@ func (g gathered) silences(heavy map[int]bool) func(thread, finding int) bool {
 	}
 }
 
+// ruledOn says of which threads a ruling of ours settles their findings, now or before.
+func (in Inputs) ruledOn() func(thread int) bool {
+	now := in.rulings()
+	return func(thread int) bool {
+		return in.Snapshot.Conversation.Threads[thread].Ruling != "" || now[thread].Status == conversation.Resolved
+	}
+}
+
 // settledBy gives findings, by index, the threads that settle them, and -1 where a thread that nobody settled is the nearest to what they say: what
 // is open there, no other thread settles. Of a grave distinct finding each grave wording is asked for by itself; the others are held open by what
 // a thread shows as grave alone.
 func (g gathered) settledBy(heavy map[int]bool) map[int]int {
-	silent := g.silences(heavy)
+	silent, ruled := g.silences(heavy), g.in.ruledOn()
 	settles := func(w wording, i int) bool {
 		f := g.findings[i]
-		return silent(w.thread, i) && (!heavy[i] || grave(f)) && g.in.Snapshot.beyond(w, f) == ""
+		return silent(w.thread, i) && (!heavy[i] || grave(f)) && g.in.Snapshot.beyond(w, f, ruled(w.thread)) == ""
 	}
 	holds := func(w wording, i int) bool {
 		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding))
@@ -162,14 +179,15 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 }
 
 // beyond says why a finding is beyond what was settled in the thread of a similar wording; empty when it is not. Settled is what the thread shows
-// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said.
-func (s Snapshot) beyond(w wording, f review.Finding) string {
+// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said. ruled is true of
+// what a ruling settled: how the code was when the thread was opened is nothing to that.
+func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
 	case grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
 	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:
 		return "it was said to be less grave, or not to be about security"
-	case w.gone, s.changedSince(s.Conversation.Threads[w.thread], f):
+	case w.gone && !ruled, s.changedSince(s.Conversation.Threads[w.thread], f):
 		return "its code has changed since"
 	case elsewhere(w.Finding, f):
 		return "it is about other code"
@@ -180,43 +198,48 @@ func (s Snapshot) beyond(w wording, f review.Finding) string {
 // goesAlong reports whether a finding is about the code that a thread is about, which is as it was.
 func (s Snapshot) goesAlong(f review.Finding, thread int) bool {
 	return !s.changedSince(s.Conversation.Threads[thread], f) && slices.ContainsFunc(s.wordings(), func(w wording) bool {
-		return w.thread == thread && !w.gone && !elsewhere(w.Finding, f)
+		return w.thread == thread && !elsewhere(w.Finding, f)
 	})
 }
 
-// unquoted is how far apart two findings are about the same code of which one quotes none, in lines.
+// unquoted is how far apart two findings are about the same code of which one has no quote that stands in one place, in lines.
 const unquoted = 3
 
-// elsewhere reports whether a finding is about other code than a wording of a thread: other lines than those it may speak of, or where these are not known
-// another quote.
+// elsewhere reports whether a finding is about other code than a wording of a thread: other lines, or where these are not known another quote, or none.
 func elsewhere(w, f review.Finding) bool {
-	if w.Line == nil || f.Line == nil {
-		return quoteApart(w, f)
+	if a, b := about(w), about(f); a.known && b.known {
+		far := unquoted
+		if a.quoted && b.quoted {
+			far = 0
+		}
+		return b.to < a.from-far || a.to+far < b.from
 	}
-	from, to := reach(w)
-	first, last := reach(f)
-	if w.Evidence == "" || f.Evidence == "" {
-		from, to = from-unquoted, to+unquoted
+	return w.Evidence == "" || f.Evidence == "" || quoteApart(w, f)
+}
+
+// stretch are some lines of a file. quoted is true when these are those of a quote.
+type stretch struct {
+	from, to      int
+	known, quoted bool
+}
+
+// about are the lines that a finding is about: those of its quote, whatever else it claims, or where nobody knows these its own.
+func about(f review.Finding) stretch {
+	switch {
+	case f.Quoted[0] > 0:
+		return stretch{f.Quoted[0], f.Quoted[1], true, true}
+	case f.Line == nil:
+		return stretch{}
+	case f.LineEnd != nil && *f.LineEnd > *f.Line:
+		return stretch{from: *f.Line, to: *f.LineEnd, known: true}
 	}
-	return last < from || to < first
+	return stretch{from: *f.Line, to: *f.Line, known: true}
 }
 
 // quoteApart reports whether two findings quote code of which neither holds the other's.
 func quoteApart(a, b review.Finding) bool {
 	one, two := evidence.Fold(a.Evidence), evidence.Fold(b.Evidence)
 	return !strings.Contains(one, two) && !strings.Contains(two, one)
-}
-
-// reach are the lines that a finding may speak of: its own, and those its quote may reach to; all for one without a line.
-func reach(f review.Finding) (from, to int) {
-	if f.Line == nil {
-		return 1, math.MaxInt32
-	}
-	more := strings.Count(strings.TrimSpace(f.Evidence), "\n")
-	if from, to = *f.Line-more, *f.Line+more; f.LineEnd != nil {
-		to = max(to, *f.LineEnd+more)
-	}
-	return from, to
 }
 
 // unsettled says of distinct findings, by their number, why a thread about something similar that was settled does not settle them.
@@ -243,25 +266,33 @@ func (m matched) unsettled() map[int]string {
 // whyNot says why a finding is beyond all that a thread shows: first of all what keeps it from what its own reviewer said there.
 func (s Snapshot) whyNot(thread int, f review.Finding) (why string) {
 	for _, w := range s.wordings() {
-		if not := s.beyond(w, f); w.thread == thread && not != "" && (why == "" || w.Source.Name == f.Source.Name) {
+		if not := s.beyond(w, f, s.Conversation.Threads[thread].Ruling != ""); w.thread == thread && not != "" && (why == "" || w.Source.Name == f.Source.Name) {
 			why = not
 		}
 	}
 	return cmp.Or(why, "it says something else")
 }
 
-// changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened, or settled by a ruling: its lines, those
-// its quote may reach to, or for one without a line any of its file.
+// changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened, or settled by a ruling: its own lines,
+// and those of its quote, or for one without either any of its file.
 func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
-	from, to := reach(f)
-	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
+	all := []stretch{about(f)}
+	if f.Line != nil && f.Quoted[0] == 0 { // its quote may reach beyond its lines
+		more := strings.Count(strings.TrimSpace(f.Evidence), "\n")
+		all[0].from, all[0].to = all[0].from-more, all[0].to+more
+	} else if f.Quoted = ([2]int{}); f.Line != nil {
+		all = append(all, about(f))
+	}
+	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool {
+		return slices.ContainsFunc(all, func(l stretch) bool { return !l.known || r[0] <= l.to && l.from <= r[1] })
+	})
 }
 
 // Followed is what became of the places of threads of earlier commits, by the id of the thread.
 type Followed struct {
-	// Names are what their files are called at the head. Lines are what linesOf gives.
+	// Names are what their files are called at the head. Spots are what spotsOf gives.
 	Names map[string]string `json:"names,omitempty"`
-	Lines map[string][]int  `json:"lines,omitempty"`
+	Spots map[string][]Spot `json:"spots,omitempty"`
 	// Changed are, for threads that are settled, the lines at the head that changed in these files since: by a person since the thread was opened, by a
 	// ruling of ours since that. Where nobody knows what stood there, as after a force-push whose commits are gone, or the code is not as it was that
 	// shows what we conceded, all lines may have.
@@ -270,7 +301,7 @@ type Followed struct {
 
 // follow finds out about the places of threads.
 func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
-	out := Followed{Names: map[string]string{}, Lines: map[string][]int{}, Changed: map[string][][2]int{}}
+	out := Followed{Names: map[string]string{}, Spots: map[string][]Spot{}, Changed: map[string][][2]int{}}
 	if snap.Conversation == nil {
 		return out, nil
 	}
@@ -301,15 +332,9 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 			path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
 			name = spelling.Name(path)
 			out.Names[t.ID] = name
-			lines := t.Lines()
-			for n, line := range lines {
-				if _, at, ok := d.MapLine(spelling.Raw(t.File), line); line > 0 && ok {
-					lines[n] = at
-				} else {
-					lines[n] = 0
-				}
+			for _, was := range t.Places() {
+				out.Spots[t.ID] = append(out.Spots[t.ID], spot(d, spelling.Raw(t.File), was))
 			}
-			out.Lines[t.ID] = lines
 		}
 		if !snap.decided(i, false) {
 			continue
@@ -322,29 +347,66 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		if lines := changedIn(d, name); len(lines) > 0 {
 			out.Changed[t.ID] = lines
 		}
-		if t.Ruling == conversation.Conceded && !stands(d, t.Fact) {
+		if t.Ruling == conversation.Conceded && !stands(d, t.Fact, name, append(out.Spots[t.ID], spotAt(t))[0], out.Changed[t.ID]) {
 			out.Changed[t.ID] = changedIn(nil, name)
 		}
 	}
 	return out, nil
 }
 
-// stands reports whether code is as it was before a diff; nil is none that anybody knows.
-func stands(d *diff.Diff, at *conversation.Place) bool {
-	if d == nil || at == nil {
-		return false
+// spotAt is where a thread stood when it was opened.
+func spotAt(t conversation.Thread) Spot { return Spot{Stood: t.Places()[0]} }
+
+// spot takes a place in a file to the newer side of a diff.
+func spot(d *diff.Diff, path string, was conversation.Stood) (out Spot) {
+	if was.Line > 0 {
+		var ok bool
+		_, out.Line, ok = d.MapLine(path, was.Line)
+		out.Gone = !ok && was.Quoted[0] == 0
 	}
-	path, first, last := spelling.Raw(at.File), at.Line, max(at.Line, at.LineEnd)
-	now, begin, ok := d.MapLine(path, max(first, 1))
-	if first == 0 {
-		return ok && len(changedIn(d, spelling.Name(now))) == 0
-	}
-	for line := first; line <= last; line++ {
-		if _, at, ok := d.MapLine(path, line); !ok || at-begin != line-first {
-			return false
+	if was.Quoted[0] > 0 {
+		from, to, ok := moved(d, path, was.Quoted[0], was.Quoted[1])
+		if out.Gone = !ok; ok {
+			out.Quoted = [2]int{from, to}
 		}
 	}
-	return true
+	return out
+}
+
+// moved takes lines to the newer side of a diff; not ok when they do not stand there one after the other.
+func moved(d *diff.Diff, path string, from, to int) (first, last int, ok bool) {
+	_, first, _ = d.MapLine(path, from)
+	for line := from; line <= max(from, to); line++ {
+		_, at, there := d.MapLine(path, line)
+		if !there || at-first != line-from {
+			return 0, 0, false
+		}
+		last = at
+	}
+	return first, last, true
+}
+
+// stands reports whether the code that shows what we conceded is as it was before a diff, and in the file of the finding, which is at a spot, all between
+// them; nil is no diff that anybody knows. changed are the lines of that file that changed.
+func stands(d *diff.Diff, fact *conversation.Place, file string, at Spot, changed [][2]int) bool {
+	if d == nil || fact == nil {
+		return false
+	}
+	path := spelling.Raw(fact.File)
+	now, _, ok := d.MapLine(path, max(fact.Line, 1))
+	if fact.Line == 0 {
+		return ok && len(changedIn(d, spelling.Name(now))) == 0
+	}
+	first, last, ok := moved(d, path, fact.Line, fact.LineEnd)
+	if ok && spelling.Name(now) == file {
+		for _, line := range []int{at.Line, at.Quoted[0], at.Quoted[1]} {
+			if line > 0 {
+				first, last = min(first, line), max(last, line)
+			}
+		}
+		ok = !slices.ContainsFunc(changed, func(r [2]int) bool { return r[0] <= last && first <= r[1] })
+	}
+	return ok
 }
 
 // changedIn are the ranges of lines of a file that a diff changed; all where that is not known.

@@ -16,12 +16,13 @@ import (
 // showing is a thread with these wordings that a person resolved who may.
 func showing(said ...review.Finding) conversation.Thread {
 	t := threadOf(said[0], 1)
-	t.Closed, t.ClosedBy, t.By, t.Evidence = true, "boss", said[0].Source.Name, said[0].Evidence
+	t.Closed, t.ClosedBy, t.By, t.Evidence, t.Origin.Quoted = true, "boss", said[0].Source.Name, said[0].Evidence, said[0].Quoted
 	for _, f := range said {
 		t.RaisedBy = append(t.RaisedBy, f.Source.Name)
 	}
 	for _, f := range said[1:] {
 		w := conversation.Wording{By: f.Source.Name, Finding: f.Title, Assessment: f.Description, Category: f.Category, Priority: f.Priority, Evidence: f.Evidence}
+		w.Quoted = f.Quoted
 		if f.Line != nil {
 			w.Line = *f.Line
 		}
@@ -30,9 +31,11 @@ func showing(said ...review.Finding) conversation.Thread {
 	return t
 }
 
-// quoting is a finding on another line with another quote.
+// quoting is a finding on another line with another quote, which stands there.
 func quoting(f review.Finding, line int, quote string) review.Finding {
-	f.Line, f.Evidence = &line, quote
+	if f.Line, f.Evidence = &line, quote; quote != "" {
+		f.Quoted = [2]int{line, line + strings.Count(quote, "\n")}
+	}
 	return f
 }
 
@@ -59,7 +62,7 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 	nobody := showing(first)
 	nobody.By, nobody.RaisedBy = "", nil
 	outdated, outdatedMinor := showing(first), showing(minor)
-	outdated.Line, outdatedMinor.Line, outdated.Origin, outdatedMinor.Origin = 0, 0, 9, 9
+	outdated.Line, outdatedMinor.Line, outdated.Origin.Line, outdatedMinor.Origin.Line = 0, 0, 9, 9
 	for _, c := range []struct {
 		what    string
 		thread  conversation.Thread
@@ -101,12 +104,17 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"more of the same code", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 8, "n := 0\nreturn Count(shelves) / len(shelves)")}, nil, ""},
 		{"a line besides, of who quotes nothing", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 7, "")}, nil, ""},
 		{"many lines besides, of who quotes nothing", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 14, "")}, nil, "it is about other code"},
+		{"the whole of the next function", showing(quoting(first, 9, "one {\n\tdivides()\n}")), []review.Finding{quoting(again, 12, "two {\n\tdivides()\n}")}, nil, "it is about other code"},
+		{"many lines, and a quote elsewhere", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 18, "two()"), func(f *review.Finding) { f.Line, f.LineEnd = first.Line, &later })}, nil, "it is about other code"},
+		{"many lines, and the same quote", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 9, "one()"), func(f *review.Finding) { f.LineEnd = &later })}, nil, ""},
+		{"no line, and the same quote", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 9, "one()"), func(f *review.Finding) { f.Line = nil })}, nil, ""},
+		{"neither a line nor a quote", showing(quoting(first, 9, "one()")), []review.Finding{as(again, func(f *review.Finding) { f.Line = nil })}, nil, "it is about other code"},
 		{"each has code of its own", showing(quoting(first, 9, "one()"), quoting(other, 12, "two()")), []review.Finding{quoting(first, 9, "one()"), quoting(other, 12, "two()")}, nil, ""},
 	} {
 		in := raised(c.found, c.thread)
-		in.Snapshot.Changed, in.Snapshot.Lines = map[string][][2]int{"1": c.changed}, map[string][]int{"1": c.thread.Lines()}
-		if c.thread.Line == 0 {
-			in.Snapshot.Lines["1"][0] = 0
+		in.Snapshot.Changed, in.Snapshot.Spots = map[string][][2]int{"1": c.changed}, map[string][]Spot{"1": nil}
+		for _, was := range c.thread.Places() {
+			in.Snapshot.Spots["1"] = append(in.Snapshot.Spots["1"], Spot{was, c.thread.Line == 0})
 		}
 		j := Judge(in)
 		if open := j.Result.Outcome != review.Converged; open != (c.why != "") || open == (len(j.Result.Dismissed) > 0) {
@@ -233,8 +241,8 @@ func TestChangedSinceThreads(t *testing.T) {
 	if len(names) != 2 || names["1"] != "a.go" || names["4"] != "a.go" {
 		t.Errorf("names: %v", names)
 	}
-	if len(at.Lines) != 2 || !slices.Equal(at.Lines["1"], []int{10}) {
-		t.Errorf("lines: %v", at.Lines)
+	if len(at.Spots) != 2 || len(at.Spots["1"]) != 1 || at.Spots["1"][0].Line != 10 {
+		t.Errorf("spots: %v", at.Spots)
 	}
 }
 
@@ -264,6 +272,7 @@ func TestWhatARulingRestsOn(t *testing.T) {
 		return fmt.Sprintf("diff --git a/%[1]s b/%[1]s\nindex 1..2 100644\n--- a/%[1]s\n+++ b/%[1]s\n@@ -1,4 +1,4 @@\n+line 0\n line 1\n line 2\n-line 3\n line 4\n", file)
 	}
 	l := &Loop{History: differing{since: map[string]string{"opened": edit("a.go"), "edited": edit("a.go"), "guard": edit("guard.go"), "other": edit("other.go"),
+		"parted":  "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -6,2 +6,3 @@\n line 6\n+func other() {\n line 7\n",
 		"renamed": "diff --git a/guard.go b/moved.go\nsimilarity index 100%\nrename from guard.go\nrename to moved.go\n"}}}
 	const all = 1 << 30
 	some, none := [][2]int{{1, 1}, {3, 4}}, [][2]int(nil)
@@ -274,6 +283,8 @@ func TestWhatARulingRestsOn(t *testing.T) {
 		fact    *conversation.Place
 		want    [][2]int
 	}{
+		{"other lines of its file changed", conversation.Conceded, "edited", &conversation.Place{File: "a.go", Line: 6}, some},
+		{"a line came between them", conversation.Conceded, "parted", &conversation.Place{File: "a.go", Line: 4, LineEnd: 5}, [][2]int{{1, all}}},
 		{"on this head", conversation.Conceded, "head", &conversation.Place{File: "guard.go", Line: 3}, none},
 		{"other files changed", conversation.Conceded, "other", &conversation.Place{File: "guard.go", Line: 3}, none},
 		{"other lines changed", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 1, LineEnd: 2}, none},

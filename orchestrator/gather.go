@@ -93,6 +93,7 @@ func collectReviewers(in Inputs) gathered {
 				g.unverified = append(g.unverified, aside)
 				continue
 			}
+			f.Quoted = ev.Quoted
 			counted = append(counted, countedFinding{f, ev.Status})
 		}
 	}

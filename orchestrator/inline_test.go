@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -186,7 +187,7 @@ func raised(findings []review.Finding, threads ...conversation.Thread) Inputs {
 		name := f.Source.Name
 		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand})
 		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand, State: review.AgentComplete},
-			Reviewer: &review.ReviewerResult{Findings: []review.Finding{f}}}})
+			Reviewer: &review.ReviewerResult{Findings: []review.Finding{f}}}, Evidence: []evidence.Result{{Status: evidence.None, Quoted: f.Quoted}}})
 	}
 	in.Snapshot.Conversation.Threads = threads
 	return in

@@ -77,7 +77,7 @@ func (j verdict) reopened() (out []int) {
 			continue
 		}
 		t := j.in.Snapshot.Conversation.Threads[i]
-		grave := grave(t.Asserted()) || slices.ContainsFunc(j.groups[g], func(f int) bool { return grave(j.findings[f]) })
+		grave := graveThread(t) || slices.ContainsFunc(j.groups[g], func(f int) bool { return grave(j.findings[f]) })
 		if t.Closed && t.Live() && grave {
 			out = append(out, i)
 		}
@@ -89,6 +89,9 @@ func (j verdict) reopened() (out []int) {
 func grave(f review.Finding) bool {
 	return f.Priority == review.P0 || f.Priority == review.P1 || identity.Security(f.Category)
 }
+
+// graveThread reports whether a thread shows a wording that is grave.
+func graveThread(t conversation.Thread) bool { return slices.ContainsFunc(t.Shown(), grave) }
 
 // mostDeclined is how often GitHub may decline before no further thread is tried: one that somebody deleted costs the others nothing, and a right that is
 // missing is not asked for again and again.

@@ -32,7 +32,7 @@ func (m matched) unheard() (left []conversation.Thread) {
 
 // unheardOf reports whether a thread is about a grave finding of which somebody who raised it was asked again, and nobody who did gave a complete answer.
 func (g gathered) unheardOf(t conversation.Thread) bool {
-	if !grave(t.Asserted()) {
+	if !graveThread(t) {
 		return false
 	}
 	asked := false
@@ -62,7 +62,7 @@ func (s Stored) raisedSince(snap Snapshot) bool {
 	then := s.Inputs.Snapshot.Conversation
 	for i, t := range snap.Conversation.Threads {
 		known := then != nil && slices.ContainsFunc(then.Threads, func(o conversation.Thread) bool { return o.ID == t.ID })
-		open := t.Live() && grave(t.Asserted()) && !snap.decided(i, true)
+		open := t.Live() && graveThread(t) && !snap.decided(i, true)
 		if !known && open && t.Head != snap.Range.Head && slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool { return h.raised(t) }) {
 			return true
 		}

@@ -28,6 +28,9 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Converged},
 		"who raised it is asked no more":     {severe, []string{"three"}, review.AgentFailed, nil, review.Converged},
 		"it is about security":               {security, []string{"one"}, review.AgentFailed, nil, review.Partial},
+		"another says that it is security": {minor, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
+			t.Also = []conversation.Wording{{By: "one", Finding: "Injection", Priority: review.P2, Category: "security"}}
+		}, review.Partial},
 		"it is no P1":                        {minor, []string{"one"}, review.AgentFailed, nil, review.Converged},
 		"a person who may closed the thread": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }, review.Converged},
 		"its code was edited":                {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Partial},

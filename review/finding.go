@@ -46,6 +46,9 @@ type Finding struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Language is the programming language of File, lower case.
 	Language string `json:"language,omitempty"`
+	// Quoted are the first and the last line where Evidence stands in the head version, as prloop found it; zeros where that is not
+	// one place. It is no part of an answer.
+	Quoted [2]int `json:"-"`
 }
 
 // Source says who raised a finding (spec.md A1).

@@ -55,8 +55,13 @@ type Wording struct {
 	Category   string          `json:"category,omitempty"`
 	Priority   review.Priority `json:"priority"`
 	Evidence   string          `json:"evidence,omitempty"`
-	// Line is where it stood when the thread was opened; 0 where that is not told.
-	Line int `json:"line,omitempty"`
+	Stood
+}
+
+// Stood is where a wording stood when the thread was opened: its line, and the first and the last line of its quote. What is not told is 0.
+type Stood struct {
+	Line   int    `json:"line,omitempty"`
+	Quoted [2]int `json:"quoted,omitzero"`
 }
 
 // Place is some lines of a file, which is a spelling; 0 and 0 for all of it.
@@ -85,7 +90,7 @@ type Thread struct {
 	// File is a spelling. Line is where the thread stands now, at the head; 0 when GitHub shows it as outdated. Origin is where it was opened.
 	File   string `json:"file"`
 	Line   int    `json:"line"`
-	Origin int    `json:"origin,omitempty"`
+	Origin Stood  `json:"origin,omitzero"`
 	Status Status `json:"status"`
 	Score  int    `json:"score"`
 	// Assessment is what we said when we opened it; Identity names the finding it is about, Category, Priority and Evidence are of that.
@@ -177,6 +182,9 @@ type block struct {
 	Reason string `json:"reason"`
 	Ruling Ruling `json:"ruling"`
 	Word   string `json:"word"`
+
+	QuoteFrom int `json:"quote_from"`
+	QuoteTo   int `json:"quote_to"`
 
 	FactFile string `json:"fact_file"`
 	FactLine int    `json:"fact_line"`
@@ -270,7 +278,7 @@ func (r *rebuilding) thread(t review.Thread) {
 	out := Thread{
 		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
 		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
-		Origin: b.Line,
+		Origin: Stood{b.Line, [2]int{b.QuoteFrom, b.QuoteTo}},
 	}
 	if t.Line != nil {
 		out.Line = *t.Line
@@ -348,11 +356,13 @@ func (t Thread) Asserted() review.Finding {
 	return f
 }
 
-// Lines are where the wordings that the thread shows stood when it was opened: its own, and those of Also; 0 where that is not told.
-func (t Thread) Lines() []int {
-	out := []int{cmp.Or(t.Origin, t.Line)}
+// Places are where the wordings that the thread shows stood when it was opened: its own, and those of Also.
+func (t Thread) Places() []Stood {
+	own := t.Origin
+	own.Line = cmp.Or(own.Line, t.Line)
+	out := []Stood{own}
 	for _, w := range t.Also {
-		out = append(out, w.Line)
+		out = append(out, w.Stood)
 	}
 	return out
 }

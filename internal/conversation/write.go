@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -25,11 +26,21 @@ func Opening(f review.Finding, identity string, by []string, line int, head stri
 	if score < 1 || score > 10 {
 		score = f.Priority.Level().MinScore
 	}
-	return []Field{
+	return append([]Field{
 		{Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description}, {Name: "score", Number: score}, {Name: "identity", Text: identity},
 		{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "file", Text: f.File, Whole: true}, {Name: "line", Number: line},
 		{Name: "evidence", Text: f.Evidence, Quote: true}, {Name: "raised_by", Text: strings.Join(by, ", "), Whole: true}, {Name: "head", Text: head},
-	}
+	}, quoteLines(f)...)
+}
+
+// quoteLines tell where the quote of a finding stands.
+func quoteLines(f review.Finding) []Field {
+	return numbers(Field{Name: "quote_from", Number: f.Quoted[0]}, Field{Name: "quote_to", Number: f.Quoted[1]})
+}
+
+// numbers are the fields of numbers that are known: 0 would be written as a text.
+func numbers(fields ...Field) []Field {
+	return slices.DeleteFunc(fields, func(f Field) bool { return f.Number == 0 })
 }
 
 // Also are the fields of a block that tell the wordings of a finding apart where the comment shows several: who said it as in Opening, and
@@ -40,10 +51,10 @@ func Also(first review.Finding, others []review.Finding) (out []Field) {
 	}
 	out = []Field{{Name: "by", Text: first.Source.Name}}
 	for n, f := range others {
-		for _, field := range []Field{
+		for _, field := range append([]Field{
 			{Name: "by", Text: f.Source.Name}, {Name: "finding", Text: f.Title}, {Name: "assessment", Text: f.Description},
-			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence, Quote: true}, {Name: "line", Number: lineOf(f)},
-		} {
+			{Name: "category", Text: f.Category}, {Name: "priority", Text: string(f.Priority)}, {Name: "evidence", Text: f.Evidence, Quote: true},
+		}, append(numbers(Field{Name: "line", Number: lineOf(f)}), quoteLines(f)...)...) {
 			field.Name = numbered(field.Name, n)
 			out = append(out, field)
 		}
@@ -72,8 +83,8 @@ func readAlso(block string) (out []Wording) {
 		if w.By == "" || !w.Priority.Valid() {
 			return out
 		}
-		line, _ := fields[numbered("line", n)].(float64)
-		w.Line = int(line)
+		number := func(name string) int { f, _ := fields[numbered(name, n)].(float64); return int(f) }
+		w.Stood = Stood{number("line"), [2]int{number("quote_from"), number("quote_to")}}
 		out = append(out, w)
 	}
 }
@@ -87,7 +98,8 @@ func Answering(t Thread, s Status, reason, head string) []Field {
 func Ruled(t Thread, a Answer, reason, head string, fact *Place) []Field {
 	out := append(Answering(t, a.Status, reason, head), Field{Name: "ruling", Text: string(a.Ruling)}, Field{Name: "word", Text: a.Word})
 	if fact != nil {
-		out = append(out, Field{Name: "fact_file", Text: fact.File, Whole: true}, Field{Name: "fact_line", Number: fact.Line}, Field{Name: "fact_end", Number: fact.LineEnd})
+		out = append(out, Field{Name: "fact_file", Text: fact.File, Whole: true})
+		out = append(out, numbers(Field{Name: "fact_line", Number: fact.Line}, Field{Name: "fact_end", Number: fact.LineEnd})...)
 	}
 	return out
 }

@@ -26,10 +26,11 @@ type Result struct {
 	Reason string `json:"reason,omitempty"`
 	// LineDropped is true when the claimed line does not exist in the file; the finding is shown without one.
 	LineDropped bool `json:"lineDropped,omitempty"`
-	// Line and LineEnd are where the quote stands in the head version, when it stands there once and nothing, or something else, is claimed; else 0. Of a
-	// fact they are where it stands if it stands there once.
+	// Line and LineEnd are where the quote stands in the head version, when it stands there once and nothing, or something else, is claimed; else 0.
 	Line    int `json:"line,omitempty"`
 	LineEnd int `json:"lineEnd,omitempty"`
+	// Quoted are the first and the last line of the quote there, zeros where nobody can tell which of several places is meant.
+	Quoted [2]int `json:"quoted,omitzero"`
 }
 
 // Status is how a finding's evidence fared.
@@ -310,7 +311,8 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	return ev, nil
 }
 
-// move notes where a quote stands that stands once in the file, and not where the finding says, or says nothing.
+// move notes where a quote stands: in the one place there is, or in the one that the finding's lines touch. One that stands once, and not where the
+// finding says, or says nothing, gives the finding its lines.
 func (ev *Result) move(f review.Finding, head File) {
 	from, to := 0, 0
 	if f.Line != nil {
@@ -319,9 +321,14 @@ func (ev *Result) move(f review.Finding, head File) {
 	if f.LineEnd != nil {
 		to = *f.LineEnd
 	}
-	first, last := span(fileLines(head.text, true), f.Evidence)
-	if first > 0 && (to < first || from > last) {
-		ev.Line, ev.LineEnd, ev.LineDropped = first, last, false
+	all := spans(fileLines(head.text, true), f.Evidence)
+	touched := slices.DeleteFunc(slices.Clone(all), func(at [2]int) bool { return to < at[0] || from > at[1] })
+	switch {
+	case len(touched) == 1:
+		ev.Quoted = touched[0]
+	case len(all) == 1:
+		ev.Quoted = all[0]
+		ev.Line, ev.LineEnd, ev.LineDropped = all[0][0], all[0][1], false
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 const factLetters = 12
 
 // Fact establishes whether a fact stands at the reviewed commit and says more than the finding it speaks of. What the change removed
-// is no fact, and neither is what only the diff shows. The result says where a fact stands that stands there once.
+// is no fact, and neither is what only the diff shows. One that stands there has the name of its file put right, and the result says where
+// it stands if that is one place.
 func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Finding) (Result, error) {
 	if fact == nil {
 		return Result{Status: None}, nil
@@ -41,8 +42,12 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	case name == about.File && (strings.Contains(Fold(about.Evidence), quote) || strings.Contains(Fold(about.Description), quote)):
 		return no("quotes only what the finding itself quotes")
 	}
-	first, last := span(fileLines(head.text, true), fact.Evidence)
-	return Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines, Line: first, LineEnd: last}, nil
+	ev := Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines}
+	fact.File = sanitize.MaskSpelled(name)
+	if all := spans(fileLines(head.text, true), fact.Evidence); len(all) == 1 {
+		ev.Quoted = all[0]
+	}
+	return ev, nil
 }
 
 // Of what a change touches, a file in the language of a program says what the program does; these say what whoever wrote them wants to have

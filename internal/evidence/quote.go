@@ -116,19 +116,30 @@ func joined(lines []shownLine) (text string, starts []int) {
 	return b.String(), starts
 }
 
-// span gives the first and the last line of a quote that stands in lines once; 0 when it does not, or more than once.
-func span(lines []shownLine, quote string) (first, last int) {
+// mostPlaces bounds how many places of a quote are told apart.
+const mostPlaces = 1000
+
+// spans are the first and the last lines of a quote wherever it stands in lines, at most mostPlaces.
+func spans(lines []shownLine, quote string) (out [][2]int) {
 	text, starts := joined(lines)
 	quote = straight(Fold(bare(quote)))
-	at := strings.Index(text, quote)
-	if quote == "" || at < 0 || strings.Contains(text[at+1:], quote) {
-		return 0, 0
+	if quote == "" {
+		return nil
 	}
 	number := func(offset int) int { // the last line that begins there or before; blank ones begin where the next does
 		n, _ := slices.BinarySearch(starts, offset+1)
 		return n
 	}
-	return number(at), number(at + len(quote) - 1)
+	for at := 0; len(out) < mostPlaces; {
+		i := strings.Index(text[at:], quote)
+		if i < 0 {
+			break
+		}
+		at += i
+		out = append(out, [2]int{number(at), number(at + len(quote) - 1)})
+		at++
+	}
+	return out
 }
 
 // is reports whether a folded line of a quote, which is not blank, is this one, with or without its margin. The last line of a quote may end early.

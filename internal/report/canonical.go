@@ -198,7 +198,7 @@ func finding(f Finding, local bool) Finding {
 func also(f Finding) []Wording {
 	var out []Wording
 	for _, w := range f.Also {
-		w = Wording{By: cmp.Or(word(w.By), "?"), Priority: w.Priority.Level().Priority, Title: cmp.Or(inline(w.Title), "(no title)"), Description: prose(w.Description)}
+		w = Wording{By: cmp.Or(word(w.By), "?"), Priority: w.Priority.Level().Priority, Category: word(w.Category), Title: cmp.Or(inline(w.Title), "(no title)"), Description: prose(w.Description)}
 		said := func(title, description string) bool { return title == w.Title && description == w.Description }
 		if !said(f.Title, f.Description) && !slices.ContainsFunc(out, func(o Wording) bool { return said(o.Title, o.Description) }) {
 			out = append(out, w)

@@ -104,6 +104,8 @@ type Suggestion struct {
 type Wording struct {
 	By       string
 	Priority review.Priority
+	// Category is set where it is another than the finding's.
+	Category string
 	Title    string
 	// Description is a Markdown block.
 	Description string

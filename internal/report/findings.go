@@ -131,7 +131,11 @@ func (p *page) finding(f Finding, open bool) {
 // also adds what others say of a finding. What is long stands behind a fold where that is not in one itself.
 func (p *page) also(list []Wording, fold bool) {
 	for _, w := range list {
-		p.add(fmt.Sprintf("**Also (%s, %s):** %s", span(w.By), w.Priority, w.Title))
+		who := fmt.Sprintf("%s, %s", span(w.By), w.Priority)
+		if w.Category != "" {
+			who += ", " + span(w.Category)
+		}
+		p.add(fmt.Sprintf("**Also (%s):** %s", who, w.Title))
 		if texts := paragraphs(w.Description); fold && len(w.Description) > longOther {
 			p.fold(sumAlso, func() { p.texts(texts) })
 		} else {

@@ -75,7 +75,7 @@ func (p *reader) finding(open bool) Finding {
 
 func (p *reader) also(open bool) Wording {
 	m := p.match(alsoLead)
-	w := Wording{By: m[0], Priority: review.Priority(m[1]), Title: m[2]}
+	w := Wording{By: m[0], Priority: review.Priority(m[1]), Category: m[2], Title: m[3]}
 	if open && p.peek() == openDetails && p.lines[p.at+1] == "<summary>"+sumAlso+"</summary>" {
 		p.at += 2
 		w.Description = strings.Join(p.texts(false), "\n\n")
@@ -88,7 +88,7 @@ func (p *reader) also(open bool) Wording {
 
 var (
 	raisedScore = lazyregexp.New(`from (\d+) to (\d+)$`)
-	alsoLead    = lazyregexp.New("^\\*\\*Also \\(`([^`]*)`, (P[0-3])\\):\\*\\* (.*)$")
+	alsoLead    = lazyregexp.New("^\\*\\*Also \\(`([^`]*)`, (P[0-3])(?:, `([^`]*)`)?\\):\\*\\* (.*)$")
 	fixLead     = lazyregexp.New("^\\*\\*Fix(?: \\((`[^`]*`)\\))?:\\*\\*(?: (.*))?$")
 )
 

@@ -37,7 +37,7 @@ func samples() map[string]Data {
 			{ID: "SEC-001", Priority: "P1", Category: "security", File: "src/auth.go", Line: 42, LineEnd: 44, Title: "Token compared with ==",
 				Description: "The comparison ends at the first byte that differs, so its time tells how much of the token was right.",
 				Suggestions: []Suggestion{{By: "reviewer-1", Text: "Use `subtle.ConstantTimeCompare`."}, {By: "reviewer-2", Text: "Compare hashes of both."}}, Evidence: "if token == want {\n\treturn true\n}", Language: "go",
-				By: []string{"reviewer-2", "reviewer-1"}, Also: []Wording{{By: "reviewer-2", Priority: "P1", Title: "Comparison of secrets leaks time", Description: "Whoever can measure the answer guesses the token byte by byte."}}, Confirmed: true, Must: true, Open: true},
+				By: []string{"reviewer-2", "reviewer-1"}, Also: []Wording{{By: "reviewer-2", Priority: "P1", Category: "logic", Title: "Comparison of secrets leaks time", Description: "Whoever can measure the answer guesses the token byte by byte."}}, Confirmed: true, Must: true, Open: true},
 			{ID: "T-9", Priority: "P3", Category: "tests", File: "src/auth_test.go", Title: "No test for an empty token", Description: "An empty token is accepted when `want` is empty.", By: []string{"reviewer-1"}},
 			{ID: "B-3", Priority: "P2", Category: "bug", File: "src/cart.go", Line: 7, Title: "Total ignores the discount", Description: "- applied once\n- never re-read", By: []string{"reviewer-2"}, Evidence: "total += price", Must: true},
 		},
@@ -178,7 +178,7 @@ func anyFinding() *rapid.Generator[Finding] {
 
 func anyAlso(t *rapid.T) (out []Wording) {
 	for range rapid.IntRange(0, 2).Draw(t, "also") {
-		out = append(out, Wording{anyText().Draw(t, "ab"), rapid.SampledFrom([]review.Priority{"P0", "P3", "?"}).Draw(t, "ap"), anyText().Draw(t, "at"), strings.Repeat(anyText().Draw(t, "ad"), rapid.SampledFrom([]int{1, 1, 300}).Draw(t, "times"))})
+		out = append(out, Wording{anyText().Draw(t, "ab"), rapid.SampledFrom([]review.Priority{"P0", "P3", "?"}).Draw(t, "ap"), rapid.SampledFrom([]string{"", "security", "a`b"}).Draw(t, "ac"), anyText().Draw(t, "at"), strings.Repeat(anyText().Draw(t, "ad"), rapid.SampledFrom([]int{1, 1, 300}).Draw(t, "times"))})
 	}
 	return out
 }
