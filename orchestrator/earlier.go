@@ -56,14 +56,18 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		return nil, nil
 	}
 	reason := ""
+	var raisers []string // since
 	for s, err := range l.Stored(ctx, req) {
 		if err != nil {
 			return nil, err
 		}
-		if s.Result.Command != "" || s.Inputs.scanned() || onlyScanned(s.Result) { // it was no review
+		if s.noReview() {
 			continue
 		}
 		a, why := s.answers(req, snap)
+		if why == "" && s.asked(raisers) {
+			why = raisedOnAnother
+		}
 		if why == "" {
 			if why, err = l.reportedSince(ctx, s, snap); err != nil {
 				return nil, err
@@ -72,17 +76,76 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		if why == "" {
 			return a, nil
 		}
-		if reason == "" { // of the newest
+		if reason == "" || why == raisedOnAnother { // of the newest, or of the one that would have answered
 			reason = fmt.Sprintf("reviewing anew after run %s: %s", s.Result.Run, why)
 		}
 		if s.heard(snap.Range.Head) { // what an older run says of this commit is not the last word on it
 			break
 		}
+		raisers = append(raisers, snap.raisers(s.Result)...)
 	}
 	if reason != "" {
 		l.say(reason)
 	}
 	return nil, nil
+}
+
+// raisedOnAnother says why the answers of a run are not the last word of its reviewers (threats.md T411).
+const raisedOnAnother = "one of its reviewers has raised something grave on another commit since"
+
+// noReview is true of a run that did a command, or a scan alone.
+func (s Stored) noReview() bool {
+	return s.Result.Command != "" || s.Inputs.scanned() || onlyScanned(s.Result)
+}
+
+// asked reports whether one of these is a reviewer that the run asked.
+func (s Stored) asked(reviewers []string) bool {
+	return slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool {
+		return h.Answer.Receipt.Role == review.RoleReviewer && slices.Contains(reviewers, h.Answer.Receipt.Name)
+	})
+}
+
+// raisers are the reviewers that raised something grave in a run, in any of its rounds, unless a person settled it in its thread. What was set aside
+// counts, and so does a cure: another commit need not have it. Of findings that nobody judged, as the run was overtaken, any may be grave.
+func (s Snapshot) raisers(r review.RunResult) (out []string) {
+	for i, f := range r.Findings {
+		if grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
+			out = append(out, f.Source.Name)
+		}
+	}
+	for _, u := range r.Unverified {
+		if grave(u.Finding) {
+			out = append(out, u.Finding.Source.Name)
+		}
+	}
+	for _, f := range r.Fates {
+		for _, by := range f.By {
+			if f.Last != r.Round && grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
+				out = append(out, by.Name)
+			}
+		}
+	}
+	judged := r.Review != nil || slices.ContainsFunc(r.Fates, func(f review.FindingFate) bool { return f.Last == r.Round })
+	for _, a := range r.Receipt.Agents {
+		if !judged && a.Findings > 0 {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// settledAs reports whether a person settled a finding of a run, in the thread that was opened for it.
+func (s Snapshot) settledAs(r review.RunResult, finding int) bool {
+	at := slices.IndexFunc(r.Groups, func(g review.Group) bool { return slices.Contains(g.Findings, finding) })
+	if at < 0 || s.Conversation == nil {
+		return false
+	}
+	for i, t := range s.Conversation.Threads {
+		if t.Identity == r.Groups[at].ID && slices.Contains(t.RaisedBy, r.Findings[finding].Source.Name) && s.decided(i, true) {
+			return true
+		}
+	}
+	return false
 }
 
 // reportedSince says which run that is not on record here, as one of another machine, has reported since an earlier run read its pull request; empty when none
@@ -142,7 +205,7 @@ func (s Stored) answers(req Request, snap Snapshot) (*reuse, string) {
 	case then.PR.Title != now.PR.Title || then.PR.Body != now.PR.Body:
 		return nil, "the title or the description was edited"
 	case s.raisedSince(snap):
-		return nil, "one of its reviewers has raised something grave on another commit since"
+		return nil, raisedOnAnother
 	case !equal(question(s.Inputs.Request), question(req)):
 		return nil, "agents, rules or prompts have changed"
 	case !equal(given(then.Brief), given(now.Brief)):

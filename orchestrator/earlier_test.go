@@ -103,6 +103,81 @@ func TestOnlyTheNewestAnswers(t *testing.T) {
 	}
 }
 
+// Who has raised something grave on another commit since is asked again, also where that has no thread (threats.md T411).
+func TestRaisedOnAnotherCommit(t *testing.T) {
+	f := foundAt(review.P1, 3, subjects[0])
+	f.Source = review.Source{Type: "agent", Name: "alpha"}
+	by := []review.Voice{{Name: "alpha"}}
+	found := func(f review.Finding) func(*review.RunResult, *Snapshot) {
+		return func(r *review.RunResult, _ *Snapshot) {
+			r.Findings, r.Groups = []review.Finding{f}, []review.Group{{Findings: []int{0}, ID: "f"}}
+		}
+	}
+	changed := func(change func(*review.Finding)) review.Finding {
+		g := f
+		change(&g)
+		return g
+	}
+	threaded := func(status conversation.Status, by string) func(*review.RunResult, *Snapshot) {
+		return func(r *review.RunResult, n *Snapshot) {
+			found(f)(r, n)
+			t := n.raised("alpha", sha(9))
+			t.Identity, t.Status, t.Closed, t.ClosedBy = "f", status, true, by
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*review.RunResult, *Snapshot)
+		asked  bool
+	}{
+		"nothing":               {func(*review.RunResult, *Snapshot) {}, false},
+		"a P1":                  {found(f), true},
+		"a P2":                  {found(changed(func(f *review.Finding) { f.Priority = review.P2 })), false},
+		"a P2 about security":   {found(changed(func(f *review.Finding) { f.Priority, f.Category = review.P2, "security" })), true},
+		"a P1 of somebody else": {found(changed(func(f *review.Finding) { f.Source.Name = "gamma" })), false},
+		"a P1 of a person":      {found(changed(func(f *review.Finding) { f.Source.Type = "comment" })), false},
+		"a P1 that was set aside": {func(r *review.RunResult, _ *Snapshot) {
+			r.Unverified = []review.Unverified{{Finding: f}}
+		}, true},
+		"a P1 of an earlier round": {func(r *review.RunResult, _ *Snapshot) {
+			r.Round, r.Fates = 2, []review.FindingFate{{Fate: review.FateFixed, Priority: review.P1, First: 1, Last: 1, By: by}}
+		}, true},
+		"a P3 of an earlier round": {func(r *review.RunResult, _ *Snapshot) {
+			r.Round, r.Fates = 2, []review.FindingFate{{Fate: review.FateFixed, Priority: review.P3, First: 1, Last: 1, By: by}}
+		}, false},
+		"a P1 whose thread who may resolved":    {threaded(conversation.Pending, "boss"), false},
+		"a P1 whose thread the author resolved": {threaded(conversation.Pending, "ada"), true},
+		"a P1 that was cured there":             {threaded(conversation.Resolved, "prloop"), true},
+		"it was overtaken, and something was found": {func(r *review.RunResult, _ *Snapshot) {
+			r.Outcome, r.Review, r.Receipt.Agents = review.Superseded, nil, []review.AgentReceipt{{Name: "alpha", Role: review.RoleReviewer, Findings: 1}}
+		}, true},
+		"it was overtaken, and nothing was found": {func(r *review.RunResult, _ *Snapshot) {
+			r.Outcome, r.Review, r.Receipt.Agents = review.Superseded, nil, []review.AgentReceipt{{Name: "alpha", Role: review.RoleReviewer}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, newer := ended(t), ended(t)
+			newer.Inputs, newer.Result.Run, newer.Result.Receipt.HeadSHA, newer.Result.Rounds = Inputs{}, "newer", sha(9), nil
+			newer.Result.Findings, newer.Result.Groups, newer.Result.Fates = nil, nil, nil
+			snap := s.Inputs.Snapshot
+			c.change(&newer.Result, &snap)
+			s.Inputs.Snapshot.Conversation = snap.Conversation // its thread is known: that alone is no question here
+			l := &Loop{Emit: func(review.Event) {}, Now: time.Now}
+			l.Stored = func(context.Context, Request) iter.Seq2[Stored, error] {
+				return func(yield func(Stored, error) bool) { _ = yield(newer, nil) && yield(s, nil) }
+			}
+			a, err := l.reuseEarlier(t.Context(), s.Inputs.Request, snap)
+			if err != nil || (a == nil) != c.asked {
+				t.Errorf("asked again: %v (%v)", a == nil, err)
+			}
+			s.Result.Outcome = review.Converged
+			why, err := l.unapproved(t.Context(), s.Inputs.Request, snap)
+			if err != nil || (why != "") != c.asked {
+				t.Errorf("no scan passes it: %q (%v)", why, err)
+			}
+		})
+	}
+}
+
 // A run that another machine has on record, and not this one, has reported last: answers of before are not the last word.
 func TestAReportOfAnotherRecord(t *testing.T) {
 	own := review.Person{Login: "bot", ID: 1}

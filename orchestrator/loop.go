@@ -353,7 +353,7 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 			return f, err
 		}
 		if f.Again == nil && req.Quick != nil {
-			if f.Snapshot.Unapproved, err = l.unapproved(ctx, req, snap.Range.Head); err != nil {
+			if f.Snapshot.Unapproved, err = l.unapproved(ctx, req, snap); err != nil {
 				return f, err
 			}
 			if f.Scanned, err = l.earlierScan(ctx, req, snap); err != nil {

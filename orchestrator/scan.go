@@ -210,19 +210,25 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 	return nil, nil
 }
 
-// unapproved says what keeps a commit from passing by a scan in the record of its full reviews: the newest was no approval, or has not ended.
-// Its report may be gone, or was never posted.
-func (l *Loop) unapproved(ctx context.Context, req Request, head string) (string, error) {
+// unapproved says what keeps a commit from passing by a scan in the record of its full reviews: the newest was no approval, or has not ended, or one of its
+// reviewers has raised something grave on another commit since. Its report may be gone, or was never posted.
+func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (string, error) {
 	if req.Target.Local() || l.Stored == nil {
 		return "", nil
 	}
+	var raisers []string // since
 	for s, err := range l.Stored(ctx, req) {
 		switch {
 		case err != nil:
 			return "", err
-		case !s.heard(head), s.Inputs.Request.DryRun, s.Result.Command != "", s.Scans, s.Inputs.scanned(), onlyScanned(s.Result):
+		case s.noReview(), s.Scans:
+		case !s.heard(snap.Range.Head):
+			raisers = append(raisers, snap.raisers(s.Result)...)
+		case s.Inputs.Request.DryRun:
 		case s.Unfinished:
 			return "The newest full review of this commit has not ended (run " + s.Result.Run + ").", nil
+		case s.asked(raisers):
+			return "Since the newest full review of this commit (run " + s.Result.Run + "), one of its reviewers has raised something grave on another.", nil
 		case s.Result.Outcome == review.Converged:
 			return "", nil
 		default:
