@@ -68,9 +68,12 @@ func countWords(text []byte) (n int) {
 
 // unreadBy is the *UnreadError of an answer whose endpoint says that it read less than the request surely has; nil of others, and
 // where it says nothing. A quarter fewer tokens than words are believed, for tokenizers that now and then take two words for one.
-// What a cache held was read; it is added, as some endpoints count it apart.
+// What a cache held was read, and is a part of input; one that says of more than that counts it apart.
 func unreadBy(u *upstream, s spent, c *call) error {
-	read := value(s.input) + value(s.cached) + value(s.written)
+	read := value(s.input)
+	if cached := value(s.cached); cached > read {
+		read += cached
+	}
 	least := c.words / 4 * 3
 	if read == 0 || least < leastContext || read >= least {
 		return nil

@@ -28,6 +28,7 @@ func TestAnEndpointThatReadOnlyAPart(t *testing.T) {
 		{"the end", "", "", &fakemodel.Usage{Input: 2302, Output: 5}, true},
 		{"nearly all from a cache", "", "", &fakemodel.Usage{Input: 11000, Cached: 10900, Output: 5}, false},
 		{"a part, some of it from a cache", "", "", &fakemodel.Usage{Input: 2302, Cached: 1000, Output: 5}, true},
+		{"a part, all of it from a cache", "", "", &fakemodel.Usage{Input: 2302, Cached: 2302, Output: 5}, true},
 		{"it says nothing", "", "", nil, false},
 		{"it says that it read nothing", "", "", &fakemodel.Usage{Output: 5}, false},
 		{"what came first is dropped", change, "", &fakemodel.Usage{Input: 4600, Output: 5}, true},
@@ -67,11 +68,23 @@ func TestAnEndpointThatReadOnlyAPart(t *testing.T) {
 					if whole := resp.StatusCode == http.StatusOK && cut == nil; whole == row.unread || strings.Contains(answer.String(), CodeUnread) != row.unread {
 						t.Errorf("%d %v %s", resp.StatusCode, cut, answer.String())
 					}
-					if row.unread && unread.Read != row.usage.Input+row.usage.Cached {
+					if row.unread && unread.Read != row.usage.Input {
 						t.Errorf("%v of %+v", unread, row.usage)
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestCachedTokensAreNotReadTwice has an endpoint count what its cache held as a part of its input, as most do, or apart.
+func TestCachedTokensAreNotReadTwice(t *testing.T) {
+	for _, row := range []struct {
+		input, cached int
+		unread        bool
+	}{{2300, 2300, true}, {100, 2300, true}, {100, 5900, false}, {6000, 5900, false}} {
+		if err := unreadBy(&upstream{}, spent{input: &row.input, cached: &row.cached}, &call{words: 6000}); (err != nil) != row.unread {
+			t.Errorf("%+v: %v", row, err)
 		}
 	}
 }
