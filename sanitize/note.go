@@ -99,10 +99,14 @@ func writeBlock(fields []Value, limit int, p Policy) string {
 		} else if !f.Whole {
 			f.Text = cut(f.Text, limit)
 		}
+		raw := f.Text
+		if f.Quote { // cleaning can break a secret into lines that show it
+			f.Text = Redact(raw)
+		}
 		cleaned, write := f.cleaned(), quoted
 		text := redactDeep(redactOwn(cleaned))
-		if f.Quote && text == cleaned && text != f.Text { // no secret hides in it
-			text, write = f.Text, inASCII
+		if f.Quote && f.Text == raw && text == cleaned && text != raw { // no secret hides in it, as it is or cleaned
+			text, write = raw, inASCII
 		}
 		for _, write := range []func(string) string{write, escaped} {
 			if lines[i] = "  " + quoted(f.Name) + ": " + write(text); checkBlock(lines[i], p) == nil {

@@ -90,9 +90,12 @@ func TestNoteBlockKeepsQuotes(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for _, text := range []string{"（ghp_" + strings.Repeat("a1B2", 9) + "）", "ghp_\u200b" + strings.Repeat("a1B2", 9), "ｇhp_" + strings.Repeat("a1B2", 9)} {
+	for _, text := range []string{
+		"（password = \"a1B2\u2028a1B2!vLw2Zr8TpB4nKd\"）", "password = \"\u2028a1B2a1B2!vLw2Zr8TpB4nKd\"", "```x password = \"x\u20287Gq!9vLw2Zr8TpB4nKd\"",
+		"（ghp_" + strings.Repeat("a1B2", 9) + "）", "ghp_\u200b" + strings.Repeat("a1B2", 9), "ｇhp_" + strings.Repeat("a1B2", 9),
+	} {
 		n, err := Note("text", []Value{{Name: "evidence", Text: text, Quote: true}}, noteMarker, Policy{})
-		if err != nil || strings.Contains(n.String(), "a1B2a1B2") {
+		if err != nil || strings.Contains(n.String(), "a1B2a1B2") || strings.Contains(n.String(), "vLw2Zr8TpB4nKd") {
 			t.Errorf("%q: %v\n%s", text, err, n)
 		}
 	}
