@@ -167,6 +167,46 @@ func retarget(t *testing.T, p *forge.PullRequest, base string) {
 	}
 }
 
+// What tells that a success was for another branch is not forgotten with old runs while the pull request may be merged: not when it was closed, and not when a look
+// at it failed (threats.md T280).
+func TestWhatASuccessWasForIsKept(t *testing.T) {
+	t.Parallel()
+	for name, happens := range map[string]struct {
+		before, after func(h *hall, p *forge.PullRequest)
+	}{
+		"closed": {
+			func(h *hall, p *forge.PullRequest) {
+				p.SetState("CLOSED")
+				h.within("it to be seen closed", func() bool { return strings.HasPrefix(h.wanted()["#8"].Seen, "CLOSED ") })
+			},
+			func(_ *hall, p *forge.PullRequest) { p.SetState("OPEN") },
+		},
+		"a failed look": {
+			func(h *hall, p *forge.PullRequest) {
+				h.forge.Fail(forge.Fault{Op: "*", Mode: forge.BadGateway})
+				p.Label("mona", "kind")
+				h.within("a look to fail", func() bool { return h.wanted()["#8"].Tries > 0 })
+			},
+			func(h *hall, _ *forge.PullRequest) { h.forge.Heal() },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--author-limit", "1", "--every", "1h")
+			h.status(p.HeadSHA(), "success")
+			h.settled(1)
+			happens.before(h, p)
+			h.run("runs", "prune", "--older", "1ms")
+			h.run("pause")
+			happens.after(h, p)
+			retarget(t, p, "main")
+			h.status(p.HeadSHA(), "error")
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
 // A draft is looked at too when it gets another base branch, and so is one that is opened again (threats.md T280).
 func TestADraftApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()

@@ -140,6 +140,7 @@ type look struct {
 // pull looks at a pull request: a run that was interrupted is gone on with, and one that is wanted is done.
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	anew, seen := l.Anew, intake.SeenAs(l.Seen)
+	out.Seen = intake.Seen{State: seen.State}.String() // until GitHub says how it is: a list of it has it looked at again
 	for range mostRuns {
 		client, err := l.github(ctx, l.target.Repo)
 		if err != nil {
@@ -153,7 +154,6 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			return out, err
 		}
 		if err := l.left(ctx, pr, seen); err != nil {
-			out.Seen = l.Seen
 			return out, err
 		}
 		out.Seen = intake.See(pr).String()

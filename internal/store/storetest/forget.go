@@ -10,8 +10,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// testForgettable: whether a success still holds when a pull request gets another base branch is told by the run that said it, which stays while a server
-// knows the pull request to be open (threats.md T280).
+// testForgettable: whether a success still holds when a pull request gets another base branch is told by the run that said it, which stays until a
+// server has seen the merge (threats.md T280).
 func testForgettable(t *testing.T, b Backend) {
 	s, ctx := open(t, b.New(t)), t.Context()
 	const key = review.RepoKey("github.com/5")
@@ -31,6 +31,7 @@ func testForgettable(t *testing.T, b Backend) {
 		want []string
 	}{
 		{"OPEN abc false [] main\n", []string{"beside", "silent"}},
+		{"CLOSED abc false [] main\n", []string{"beside", "silent"}},
 		{"MERGED abc false [] main\n", []string{"beside", "said", "silent"}},
 	} {
 		must(t, s.Want(ctx, w))
