@@ -161,6 +161,19 @@ func (r Request) isJudge(name string) (at int, ok bool) {
 	return at, at >= 0
 }
 
+// allSaid is the finding of a thread with all that the thread shows of it: what a judge says of it settles all of that.
+func allSaid(t conversation.Thread) review.Finding {
+	f := t.Asserted()
+	for _, w := range t.Also {
+		f.Description += fmt.Sprintf("\n\nAnother reviewer says of it (%s, %s): %s\n\n%s", w.Priority, w.Category, w.Finding, w.Assessment)
+		if w.Evidence != "" {
+			f.Description += "\n\nIt quotes:\n\n" + w.Evidence
+		}
+	}
+	f.Description = strings.TrimSpace(f.Description)
+	return f
+}
+
 // judgePayload is what a judge is asked: the findings as their threads say them, without who raised them, and what was said since.
 func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 	p := review.VerifyPayload{Findings: []review.Finding{}}
@@ -173,7 +186,7 @@ func (in Inputs) judgePayload(judge int) *review.VerifyPayload {
 			continue
 		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
-		f := t.Asserted()
+		f := allSaid(t)
 		f.ID, f.Source = d.id, review.Source{Type: "agent"}
 		p.Findings = append(p.Findings, f)
 		talk := review.Dispute{FindingID: d.id, Said: []review.Remark{}}

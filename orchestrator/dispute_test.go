@@ -262,3 +262,18 @@ func TestAJudgeIsNotToldOfStrangers(t *testing.T) {
 		t.Errorf("%q; want %q", said, want)
 	}
 }
+
+// A judge is told all that a thread shows: what it says of that settles each wording.
+func TestAJudgeIsToldEveryWording(t *testing.T) {
+	one := threadOf(foundAt(review.P2, 3, "The name could be shorter"), 1)
+	one.Also = []conversation.Wording{{By: "two", Finding: "Mean divides by zero", Assessment: "The service dies.", Priority: review.P2, Category: "bug", Evidence: "return 1 / n"}}
+	got := allSaid(one)
+	for _, want := range []string{one.Assessment.Assessment, "Mean divides by zero", "The service dies.", "return 1 / n", "P2, bug"} {
+		if !strings.Contains(got.Description, want) {
+			t.Errorf("%q is not told: %s", want, got.Description)
+		}
+	}
+	if strings.Contains(got.Description, "two") {
+		t.Errorf("who raised it is told: %s", got.Description)
+	}
+}

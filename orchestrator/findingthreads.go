@@ -131,7 +131,7 @@ func (g gathered) heavy(groups [][]int) map[int]bool {
 // grave, or by a ruling of ours.
 func (s Snapshot) decided(thread int, heavy bool) bool {
 	t := s.Conversation.Threads[thread]
-	_, _, ok := s.persons().Settled(t, heavy || grave(t.Asserted()))
+	_, _, ok := s.persons().Settled(t, heavy || graveThread(t))
 	return ok
 }
 
@@ -162,7 +162,9 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 		return silent(w.thread, i) && (!heavy[i] || grave(f)) && g.in.Snapshot.beyond(w, f, ruled(w.thread)) == ""
 	}
 	holds := func(w wording, i int) bool {
-		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding))
+		known := w.Line != nil && g.findings[i].Line != nil
+		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding)) &&
+			!(known && w.elsewhere(g.findings[i]))
 	}
 	placed := func(w wording, i int) bool { return w.Line != nil && g.findings[i].Line != nil }
 	of := g.threadsOf(func(w wording, i int) bool { return holds(w, i) || placed(w, i) && settles(w, i) })
@@ -189,7 +191,7 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 		return "it was said to be less grave, or not to be about security"
 	case w.gone && !ruled, s.changedSince(s.Conversation.Threads[w.thread], f):
 		return "its code has changed since"
-	case elsewhere(w.Finding, f):
+	case w.elsewhere(f):
 		return "it is about other code"
 	}
 	return ""
@@ -198,42 +200,51 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 // goesAlong reports whether a finding is about the code that a thread is about, which is as it was.
 func (s Snapshot) goesAlong(f review.Finding, thread int) bool {
 	return !s.changedSince(s.Conversation.Threads[thread], f) && slices.ContainsFunc(s.wordings(), func(w wording) bool {
-		return w.thread == thread && !elsewhere(w.Finding, f)
+		return w.thread == thread && !w.elsewhere(f)
 	})
 }
 
 // unquoted is how far apart two findings are about the same code of which one has no quote that stands in one place, in lines.
 const unquoted = 3
 
-// elsewhere reports whether a finding is about other code than a wording of a thread: other lines, or where these are not known another quote, or none.
-func elsewhere(w, f review.Finding) bool {
-	if a, b := about(w), about(f); a.known && b.known {
-		far := unquoted
-		if a.quoted && b.quoted {
-			far = 0
-		}
-		return b.to < a.from-far || a.to+far < b.from
+// elsewhere reports whether a finding is about other code than a wording of a thread: other lines, or where these are not known another quote, or none. What
+// another reviewer quoted people do not see there: of that its line alone counts.
+func (w wording) elsewhere(f review.Finding) bool {
+	if w.Source.Name != f.Source.Name && w.Line != nil {
+		w.Quoted = [2]int{}
 	}
-	return w.Evidence == "" || f.Evidence == "" || quoteApart(w, f)
+	ours, theirs := about(w.Finding), about(f)
+	if len(ours) == 0 || len(theirs) == 0 {
+		return w.Evidence == "" || f.Evidence == "" || quoteApart(w.Finding, f)
+	}
+	return !slices.ContainsFunc(ours, func(a stretch) bool {
+		return slices.ContainsFunc(theirs, func(b stretch) bool {
+			far := unquoted
+			if a.quoted && b.quoted {
+				far = 0
+			}
+			return a.from-far <= b.to && b.from <= a.to+far
+		})
+	})
 }
 
 // stretch are some lines of a file. quoted is true when these are those of a quote.
 type stretch struct {
-	from, to      int
-	known, quoted bool
+	from, to int
+	quoted   bool
 }
 
-// about are the lines that a finding is about: those of its quote, whatever else it claims, or where nobody knows these its own.
-func about(f review.Finding) stretch {
-	switch {
-	case f.Quoted[0] > 0:
-		return stretch{f.Quoted[0], f.Quoted[1], true, true}
-	case f.Line == nil:
-		return stretch{}
-	case f.LineEnd != nil && *f.LineEnd > *f.Line:
-		return stretch{from: *f.Line, to: *f.LineEnd, known: true}
+// about are the lines that a finding is about: those of its quote, whatever else it claims, or where nobody knows these where its own begin and end.
+func about(f review.Finding) (out []stretch) {
+	if f.Quoted[0] > 0 {
+		return []stretch{{f.Quoted[0], f.Quoted[1], true}}
 	}
-	return stretch{from: *f.Line, to: *f.Line, known: true}
+	for _, line := range []*int{f.Line, f.LineEnd} {
+		if line != nil {
+			out = append(out, stretch{from: *line, to: *line})
+		}
+	}
+	return out
 }
 
 // quoteApart reports whether two findings quote code of which neither holds the other's.
@@ -274,18 +285,22 @@ func (s Snapshot) whyNot(thread int, f review.Finding) (why string) {
 }
 
 // changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened, or settled by a ruling: its own lines,
-// and those of its quote, or for one without either any of its file.
+// and those of its quote, or where nobody knows these any of its file.
 func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
-	all := []stretch{about(f)}
-	if f.Line != nil && f.Quoted[0] == 0 { // its quote may reach beyond its lines
-		more := strings.Count(strings.TrimSpace(f.Evidence), "\n")
-		all[0].from, all[0].to = all[0].from-more, all[0].to+more
-	} else if f.Quoted = ([2]int{}); f.Line != nil {
-		all = append(all, about(f))
+	from, to := 1, math.MaxInt32
+	if known := f.Quoted[0] > 0; known || f.Line != nil && f.Evidence == "" { // a quote that stands nobody knows where may be about all of the file
+		if known {
+			from, to = f.Quoted[0], f.Quoted[1]
+		} else {
+			from, to = *f.Line, *f.Line
+		}
+		for _, line := range []*int{f.Line, f.LineEnd} {
+			if line != nil {
+				from, to = min(from, *line), max(to, *line)
+			}
+		}
 	}
-	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool {
-		return slices.ContainsFunc(all, func(l stretch) bool { return !l.known || r[0] <= l.to && l.from <= r[1] })
-	})
+	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
 }
 
 // Followed is what became of the places of threads of earlier commits, by the id of the thread.
@@ -347,15 +362,15 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		if lines := changedIn(d, name); len(lines) > 0 {
 			out.Changed[t.ID] = lines
 		}
-		if t.Ruling == conversation.Conceded && !stands(d, t.Fact, name, append(out.Spots[t.ID], spotAt(t))[0], out.Changed[t.ID]) {
+		if t.Ruling != conversation.Conceded {
+			continue
+		}
+		if snap.Followed = out; !stands(d, t.Fact, name, snap.spotsOf(t), out.Changed[t.ID]) {
 			out.Changed[t.ID] = changedIn(nil, name)
 		}
 	}
 	return out, nil
 }
-
-// spotAt is where a thread stood when it was opened.
-func spotAt(t conversation.Thread) Spot { return Spot{Stood: t.Places()[0]} }
 
 // spot takes a place in a file to the newer side of a diff.
 func spot(d *diff.Diff, path string, was conversation.Stood) (out Spot) {
@@ -386,9 +401,9 @@ func moved(d *diff.Diff, path string, from, to int) (first, last int, ok bool) {
 	return first, last, true
 }
 
-// stands reports whether the code that shows what we conceded is as it was before a diff, and in the file of the finding, which is at a spot, all between
-// them; nil is no diff that anybody knows. changed are the lines of that file that changed.
-func stands(d *diff.Diff, fact *conversation.Place, file string, at Spot, changed [][2]int) bool {
+// stands reports whether the code that shows what we conceded is as it was before a diff, and in the file of the finding, whose wordings are at some spots, all
+// between them; nil is no diff that anybody knows. changed are the lines of that file that changed.
+func stands(d *diff.Diff, fact *conversation.Place, file string, spots []Spot, changed [][2]int) bool {
 	if d == nil || fact == nil {
 		return false
 	}
@@ -398,15 +413,20 @@ func stands(d *diff.Diff, fact *conversation.Place, file string, at Spot, change
 		return ok && len(changedIn(d, spelling.Name(now))) == 0
 	}
 	first, last, ok := moved(d, path, fact.Line, fact.LineEnd)
-	if ok && spelling.Name(now) == file {
+	if !ok || spelling.Name(now) != file {
+		return ok
+	}
+	for _, at := range spots {
+		if at.Line == 0 && at.Quoted[0] == 0 && at.Gone { // somewhere
+			return len(changed) == 0
+		}
 		for _, line := range []int{at.Line, at.Quoted[0], at.Quoted[1]} {
 			if line > 0 {
 				first, last = min(first, line), max(last, line)
 			}
 		}
-		ok = !slices.ContainsFunc(changed, func(r [2]int) bool { return r[0] <= last && first <= r[1] })
 	}
-	return ok
+	return !slices.ContainsFunc(changed, func(r [2]int) bool { return r[0] <= last && first <= r[1] })
 }
 
 // changedIn are the ranges of lines of a file that a diff changed; all where that is not known.

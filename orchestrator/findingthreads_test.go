@@ -106,6 +106,7 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"many lines besides, of who quotes nothing", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{quoting(again, 14, "")}, nil, "it is about other code"},
 		{"the whole of the next function", showing(quoting(first, 9, "one {\n\tdivides()\n}")), []review.Finding{quoting(again, 12, "two {\n\tdivides()\n}")}, nil, "it is about other code"},
 		{"many lines, and a quote elsewhere", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 18, "two()"), func(f *review.Finding) { f.Line, f.LineEnd = first.Line, &later })}, nil, "it is about other code"},
+		{"what another reviewer quotes far and wide", showing(quoting(minor, 9, "one {\n\n\n\n\n\n\n\n\n}")), []review.Finding{as(quoting(other, 18, "two()"), func(f *review.Finding) { f.Priority = review.P2 })}, nil, "it is about other code"},
 		{"many lines, and the same quote", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 9, "one()"), func(f *review.Finding) { f.LineEnd = &later })}, nil, ""},
 		{"no line, and the same quote", showing(quoting(first, 9, "one()")), []review.Finding{as(quoting(again, 9, "one()"), func(f *review.Finding) { f.Line = nil })}, nil, ""},
 		{"neither a line nor a quote", showing(quoting(first, 9, "one()")), []review.Finding{as(again, func(f *review.Finding) { f.Line = nil })}, nil, "it is about other code"},
@@ -310,6 +311,28 @@ func TestWhatARulingRestsOn(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v; want %v", c.what, got, err, c.want)
+		}
+	}
+}
+
+// The code of a thread is gone when none of what its wordings quote stands in the file.
+func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
+	l := &Loop{History: filesAlone{all: files{headSHA + ":a.go": "n := one()\nreturn 1 / n\n"}}}
+	one := threadOf(saidBy("one", foundAt(review.P2, 1, ""), "The name could be shorter"), 1)
+	for _, c := range []struct {
+		lead, also string
+		gone       bool
+	}{
+		{"n := one()", "", false}, {"n := two()", "", true}, {"n := two()", "return 1 / n", false}, {"n := two()", "return 2 / n", true}, {"", "return 2 / n", false},
+	} {
+		if one.Evidence, one.Also = c.lead, nil; c.also != "" {
+			one.Also = []conversation.Wording{{By: "two", Finding: "Mean divides by zero", Priority: review.P2, Evidence: c.also}}
+		}
+		in := raised(nil, one)
+		in.Snapshot.Range.Head = headSHA
+		got, err := l.gone(t.Context(), in.Snapshot)
+		if err != nil || (len(got) == 1) != c.gone {
+			t.Errorf("%+v: %v, %v", c, got, err)
 		}
 	}
 }

@@ -194,7 +194,7 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 		if err != nil {
 			return nil, err
 		}
-		if !file.Bears(t.Evidence) {
+		if !slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) }) {
 			out = append(out, t.ID)
 		}
 	}

@@ -47,10 +47,10 @@ func (g gathered) unheardOf(t conversation.Thread) bool {
 	return asked
 }
 
-// raised reports whether an answer is of a reviewer that raised what a thread is about.
+// raised reports whether an answer is of a reviewer that raised what is grave in a thread.
 func (h AgentReport) raised(t conversation.Thread) bool {
 	r := h.Answer.Receipt
-	return r.Role == review.RoleReviewer && slices.Contains(t.RaisedBy, r.Name)
+	return r.Role == review.RoleReviewer && slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return grave(f) && f.Source.Name == r.Name })
 }
 
 // raisedSince reports whether a reviewer of the earlier run has raised something grave on another head since it answered, and the thread is open: its answer

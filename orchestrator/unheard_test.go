@@ -28,6 +28,9 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Converged},
 		"who raised it is asked no more":     {severe, []string{"three"}, review.AgentFailed, nil, review.Converged},
 		"it is about security":               {security, []string{"one"}, review.AgentFailed, nil, review.Partial},
+		"another who said less of it looked again": {severe, []string{"one", "two"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
+			t.By, t.Also = "one", []conversation.Wording{{By: "two", Finding: severe.Title, Priority: review.P3, Category: "bug"}}
+		}, review.Partial},
 		"another says that it is security": {minor, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
 			t.Also = []conversation.Wording{{By: "one", Finding: "Injection", Priority: review.P2, Category: "security"}}
 		}, review.Partial},

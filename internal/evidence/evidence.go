@@ -94,7 +94,7 @@ func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
 
 // Bears reports whether a quote stands in the file, also as models copy what they are shown, or is not known to be missing.
 func (f File) Bears(quote string) bool {
-	s := search{vainMost}
+	s := search{left: vainMost}
 	return f.Exists && (silent(quote) || f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
 }
 
@@ -294,7 +294,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	if err != nil {
 		return Result{}, err
 	}
-	s := search{vainMost}
+	s := search{left: vainMost}
 	switch {
 	case changed && base.Exists && quotes(base.folded, quote):
 		ev.Status = Verified
@@ -302,7 +302,9 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	case s.copied(fileLines(head.text, true), f.Evidence), changed && s.copied(diffLines(bf.Diff), f.Evidence),
 		changed && s.copied(fileLines(base.text, false), f.Evidence):
 		ev.Status = Verified
-		ev.move(f, head)
+		if ev.move(f, head); ev.Quoted[0] == 0 && s.from > 0 && touches(f, s.from, s.to) {
+			ev.Quoted = [2]int{s.from, s.to}
+		}
 		return ev, nil
 	case s.gaveUp(): // like a file whose name may be that of others: nothing is held against the finding
 		return ev, nil
@@ -314,15 +316,8 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 // move notes where a quote stands: in the one place there is, or in the one that the finding's lines touch. One that stands once, and not where the
 // finding says, or says nothing, gives the finding its lines.
 func (ev *Result) move(f review.Finding, head File) {
-	from, to := 0, 0
-	if f.Line != nil {
-		from, to = *f.Line, *f.Line
-	}
-	if f.LineEnd != nil {
-		to = *f.LineEnd
-	}
 	all := spans(fileLines(head.text, true), f.Evidence)
-	touched := slices.DeleteFunc(slices.Clone(all), func(at [2]int) bool { return to < at[0] || from > at[1] })
+	touched := slices.DeleteFunc(slices.Clone(all), func(at [2]int) bool { return !touches(f, at[0], at[1]) })
 	switch {
 	case len(touched) == 1:
 		ev.Quoted = touched[0]
@@ -330,6 +325,18 @@ func (ev *Result) move(f review.Finding, head File) {
 		ev.Quoted = all[0]
 		ev.Line, ev.LineEnd, ev.LineDropped = all[0][0], all[0][1], false
 	}
+}
+
+// touches reports whether the lines of a finding are some of these.
+func touches(f review.Finding, from, to int) bool {
+	first, last := 0, 0
+	if f.Line != nil {
+		first, last = *f.Line, *f.Line
+	}
+	if f.LineEnd != nil {
+		last = *f.LineEnd
+	}
+	return first <= to && from <= last
 }
 
 // Read is a file at a commit, by its spelled name.

@@ -278,6 +278,7 @@ func TestLineOfAQuote(t *testing.T) {
 		{"the quote stands twice", "2", "two()", "2", ""},
 		{"the quote stands twice, and the line nowhere", "20", "two()", "", ""},
 		{"no line", "", "one()", "5", ""},
+		{"with its number", "2", "5: one()", "5", "its line was 2, and its quote stands at 5"},
 		{"no line, and the quote stands twice", "", "two()", "", ""},
 	} {
 		f := review.Finding{File: "b/a.go", Evidence: row.quote}

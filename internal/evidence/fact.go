@@ -18,7 +18,7 @@ const factLetters = 12
 
 // Fact establishes whether a fact stands at the reviewed commit and says more than the finding it speaks of. What the change removed
 // is no fact, and neither is what only the diff shows. One that stands there has the name of its file put right, and the result says where
-// it stands if that is one place.
+// it stands if that is one place, or one of them has its line.
 func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Finding) (Result, error) {
 	if fact == nil {
 		return Result{Status: None}, nil
@@ -44,7 +44,11 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	}
 	ev := Result{Status: Verified, LineDropped: fact.Line != nil && *fact.Line > head.lines}
 	fact.File = sanitize.MaskSpelled(name)
-	if all := spans(fileLines(head.text, true), fact.Evidence); len(all) == 1 {
+	all := spans(fileLines(head.text, true), fact.Evidence)
+	if len(all) > 1 && fact.Line != nil {
+		all = slices.DeleteFunc(all, func(at [2]int) bool { return *fact.Line < at[0] || *fact.Line > at[1] })
+	}
+	if len(all) == 1 {
 		ev.Quoted = all[0]
 	}
 	return ev, nil

@@ -91,7 +91,11 @@ const vainMost = 500_000
 
 // search is the looking for one quote. A text that repeats itself, and a quote that does so too, could be compared line by line for
 // hours; what is not found before left is used up is not known to be missing.
-type search struct{ left int }
+type search struct {
+	left int
+	// from and to are the first and the last line of a quote that was found line by line, where these have numbers.
+	from, to int
+}
 
 // copied reports whether a quote, read as what was copied, stands in lines.
 func (s *search) copied(lines []shownLine, quote string) bool {
@@ -119,10 +123,21 @@ func joined(lines []shownLine) (text string, starts []int) {
 // mostPlaces bounds how many places of a quote are told apart.
 const mostPlaces = 1000
 
-// spans are the first and the last lines of a quote wherever it stands in lines, at most mostPlaces.
-func spans(lines []shownLine, quote string) (out [][2]int) {
+// numberMargin is how a line begins that was copied with its number.
+var numberMargin = lazyregexp.New(`(?m)^[ \t]*[0-9]+[ \t]*[|:]?`)
+
+// spans are the first and the last lines of a quote wherever it stands in lines, at most mostPlaces. One that stands nowhere is read without numbers of lines.
+func spans(lines []shownLine, quote string) [][2]int {
+	quote = bare(quote)
+	if out := spansOf(lines, quote); len(out) > 0 {
+		return out
+	}
+	return spansOf(lines, numberMargin.ReplaceAllString(quote, ""))
+}
+
+func spansOf(lines []shownLine, quote string) (out [][2]int) {
 	text, starts := joined(lines)
-	quote = straight(Fold(bare(quote)))
+	quote = straight(Fold(quote))
 	if quote == "" {
 		return nil
 	}
@@ -194,6 +209,10 @@ func (s *search) inMargins(lines []shownLine, quote string) bool {
 		if n == 0 {
 			return false
 		}
+		if !found {
+			s.from = lines[at-1].number
+		}
+		s.to = lines[at-2+n].number
 		lines, found = lines[at-1+n:], true
 	}
 	return found

@@ -89,7 +89,7 @@ func TestMarginsAreReadAsBefore(t *testing.T) {
 			}
 		}
 		said := strings.Join(quote, "\n")
-		if got, want := (&search{vainMost}).inMargins(lines, said), plainly(lines, said); got != want {
+		if got, want := (&search{left: vainMost}).inMargins(lines, said), plainly(lines, said); got != want {
 			t.Fatalf("%v, want %v: %q in %+v", got, want, said, lines)
 		}
 	})
@@ -111,7 +111,7 @@ func TestWorkOnAQuoteIsBounded(t *testing.T) {
 		{"a part of a word", strings.Repeat("a", 50*many), strings.Repeat("a", many) + " ... nowhere", vainMost, None},
 		{"one that stands there", strings.Repeat("a\n", many) + "b\n", "1 a\n2 a\n3 a", 2, Verified},
 	} {
-		s := search{vainMost}
+		s := search{left: vainMost}
 		s.copied(fileLines(&source{text: row.file}, true), row.quote)
 		if spent := vainMost - s.left; spent > min(row.spent, vainMost)+2*len(row.quote) {
 			t.Errorf("%s: %d steps", row.what, spent)
@@ -151,6 +151,30 @@ func TestWorkOnMasksIsBounded(t *testing.T) {
 	} {
 		if got, all, tried := around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || all != row.want || tried > 2*triedMost {
 			t.Errorf("%s: %v, %v in %d bytes", row.what, got, all, tried)
+		}
+	}
+}
+
+// Where a quote stands is known also of one with its middle left out, or with numbers of lines, and of several places by the finding's line.
+func TestWhereAQuoteStands(t *testing.T) {
+	history := files{headSHA + ":a.go": "f {\nguard\nuse\n}\nuse\n"}
+	for _, row := range []struct {
+		quote string
+		line  int
+		want  [2]int
+	}{
+		{"f {\nguard", 1, [2]int{1, 2}},
+		{"f {\n...\nuse", 1, [2]int{1, 3}},
+		{"2 | guard\n3 | use", 3, [2]int{2, 3}},
+		{"guard", 5, [2]int{2, 2}},
+		{"use", 3, [2]int{3, 3}},
+		{"use", 5, [2]int{5, 5}},
+		{"use", 4, [2]int{}},
+	} {
+		f := review.Finding{File: "a.go", Line: &row.line, Evidence: row.quote}
+		ev, _, err := New(history, headSHA, baseSHA, nil).Place(t.Context(), &f, true)
+		if err != nil || ev.Status != Verified || ev.Quoted != row.want {
+			t.Errorf("%q at %d: %+v, %v; want %v", row.quote, row.line, ev, err, row.want)
 		}
 	}
 }
