@@ -165,7 +165,7 @@ func TestDiffKnowsTheModeOfWhatWasRenamed(t *testing.T) {
 		t.Errorf("%q %v", links, err)
 	}
 	shell(t, src, "update-index", "--add", "--cacheinfo", "160000,"+head+",b/module")
-	shell(t, src, "commit", "-qm", "module")
+	commit(t, src, map[string]string{"b/empty": ""})
 	fetch(t, r, src, "refs/heads/main")
 	regular, err := r.Regular(t.Context(), strings.TrimSpace(shell(t, src, "rev-parse", "HEAD")), "b")
 	if diff := cmp.Diff([]string{"b/plain", "b/run"}, regular); diff != "" || err != nil {

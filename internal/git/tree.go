@@ -72,28 +72,28 @@ func (l *fileList) Write(p []byte) (int, error) {
 
 // Files is List with the paths alone.
 func (r *Repository) Files(ctx context.Context, commit, prefix string) ([]string, error) {
-	return r.paths(ctx, commit, prefix, func(uint32) bool { return true })
+	return r.paths(ctx, commit, prefix, func(Entry) bool { return true })
 }
 
 // Links lists the symbolic links at prefix and below it.
 func (r *Repository) Links(ctx context.Context, commit, prefix string) ([]string, error) {
-	return r.paths(ctx, commit, prefix, func(mode uint32) bool { return mode == modeLink })
+	return r.paths(ctx, commit, prefix, func(e Entry) bool { return e.Mode == modeLink })
 }
 
-// Regular lists the files at prefix and below it that are no symbolic links and no submodules.
+// Regular lists the files at prefix and below it that are no symbolic links, no submodules and not empty.
 func (r *Repository) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
-	return r.paths(ctx, commit, prefix, func(mode uint32) bool { return mode != modeLink && mode != modeSubmodule })
+	return r.paths(ctx, commit, prefix, func(e Entry) bool { return e.Mode != modeLink && e.Mode != modeSubmodule && e.Size > 0 })
 }
 
-// paths are those of the entries of List that have a mode of interest.
-func (r *Repository) paths(ctx context.Context, commit, prefix string, keep func(mode uint32) bool) ([]string, error) {
+// paths are those of the entries of List that are of interest.
+func (r *Repository) paths(ctx context.Context, commit, prefix string, keep func(Entry) bool) ([]string, error) {
 	entries, err := r.List(ctx, commit, prefix)
 	if err != nil {
 		return nil, err
 	}
 	paths := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if keep(e.Mode) {
+		if keep(e) {
 			paths = append(paths, e.Path)
 		}
 	}

@@ -86,9 +86,19 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
 	case OmittedVendored:
 		known, err := b.baseFiles(ctx, vendorRoot(f.Path))
-		return len(known) == 0, err
+		return !vendored(known), err
 	}
 	return false, nil
+}
+
+// vendored reports whether there is code among the files of a folder: what only keeps a folder in git, or sets a tool, begins with a dot.
+func vendored(known map[string][]string) bool {
+	for _, paths := range known {
+		if slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(path.Base(p), ".") }) {
+			return true
+		}
+	}
+	return false
 }
 
 // ranBefore reports whether each way in which a test runner comes to a file for its name alone, if there is one, led to a file at the base, in the same
@@ -125,8 +135,8 @@ func (b *builder) ranBefore(ctx context.Context, name string) (bool, error) {
 	return len(ways) == 0, nil
 }
 
-// baseFiles are the files at the base below a folder, by the folders they are in; all of them for an empty one. A link or a submodule is no code that
-// somebody took in.
+// baseFiles are the files at the base below a folder, by the folders they are in; all of them for an empty one. A link, a submodule or an
+// empty file is no code that somebody took in.
 func (b *builder) baseFiles(ctx context.Context, root string) (map[string][]string, error) {
 	if all, ok := b.standing[root]; ok {
 		return all, nil

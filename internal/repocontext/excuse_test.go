@@ -29,7 +29,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	base := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
 		"vendor/t/test/a.js": "x", "vendor/t/__mocks__/fs.js": "x", "vendor/t/test_a.py": "x", "vendor/t/usercustomize.py": "x", "lib/test/a.js": "x", "deep/a.test.js": "x",
-		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "Pods/x": "../src", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
+		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "Pods/x": "../src", "bower_components/.gitkeep": "", "Carthage/README": "", "Godeps/.gitignore": "*\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
@@ -59,6 +59,9 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a new vendored source where nothing was", newWithMode("src/vendor/b.go", "100644", "x"), ""},
 		{"a new vendored source where something else had the name", newWithMode("third_party/b.go", "100644", "x"), ""},
 		{"a new vendored source where only a link was, or a submodule", newWithMode("Pods/b.go", "100644", "x"), ""},
+		{"a new vendored source where only a placeholder was", newWithMode("bower_components/b.js", "100644", "x"), ""},
+		{"a new vendored source where only an empty file was", newWithMode("Carthage/b.swift", "100644", "x"), ""},
+		{"a new vendored source where only something for git was", newWithMode("Godeps/b.go", "100644", "x"), ""},
 		{"a vendored manifest that is code", newWithMode("vendor/b/setup.py", "100644", "x"), ""},
 		{"a vendored executable", newWithMode("vendor/b/x.py", "100755", "x"), ""},
 		{"a vendored link", newWithMode("vendor/b/x.go", "120000", "../../x"), ""},

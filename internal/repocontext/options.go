@@ -22,7 +22,7 @@ type Source interface {
 	Attributes(ctx context.Context, commit string, skip func(file string) bool, paths, names []string) (map[string]map[string]string, error)
 	// AttributesAnyCase is Attributes where git takes capitals for small letters: an answer for each file that can stand in the place of another there.
 	AttributesAnyCase(ctx context.Context, commit string, skip func(file string) bool, paths, names []string) ([]map[string]map[string]string, error)
-	// Regular lists the files at prefix and below it that are no symbolic links and no submodules.
+	// Regular lists the files at prefix and below it that are no symbolic links, no submodules and not empty.
 	Regular(ctx context.Context, commit, prefix string) ([]string, error)
 	// Links lists the symbolic links at prefix and below it.
 	Links(ctx context.Context, commit, prefix string) ([]string, error)

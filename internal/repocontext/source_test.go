@@ -133,7 +133,7 @@ func (m *memory) Links(_ context.Context, commit, prefix string) ([]string, erro
 
 func (m *memory) Regular(ctx context.Context, commit, prefix string) ([]string, error) {
 	got, err := m.Files(ctx, commit, prefix)
-	return slices.DeleteFunc(got, func(p string) bool { return slices.Contains(m.links, p) }), err
+	return slices.DeleteFunc(got, func(p string) bool { return slices.Contains(m.links, p) || m.files[commit][p] == "" }), err
 }
 
 func (m *memory) Files(_ context.Context, commit, prefix string) ([]string, error) {
