@@ -1,14 +1,15 @@
 package gateway
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
 
 // Some endpoints drop without a word what is over their context, and answer the rest: a model then approves a change that it never
 // saw. Their count of what they read tells it. It is held against a bound that every honest tokenizer is above: tokens end where
-// words end, so that a text has no fewer tokens than words. White space, punctuation and repeated characters count for nothing, as
-// a token may hold any length of them.
+// words end, so that a text has no fewer tokens than words and runs of punctuation that are no part of one. White space and repeated
+// characters count for nothing, as a token may hold any length of them.
 
 // longestWord is how many characters of one word, or of a script without spaces, a token may hold: ordinary tokens hold three to five.
 const longestWord = 16
@@ -45,15 +46,22 @@ func (f *filter) ask(text []byte) {
 	}
 }
 
-// countWords is how many words a text has. A long one counts once for each longestWord of its characters, without those that repeat the
-// one before. Whatever is not ASCII is a part of a word.
+// countWords is how many words a text has, and runs of punctuation that no tokenizer takes together with them. A long word counts once for
+// each longestWord of its characters, without those that repeat the one before. Whatever is not ASCII is a part of a word.
 func countWords(text []byte) (n int) {
 	length, last := 0, rune(0)
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		text = text[size:]
 		switch {
-		case r < utf8.RuneSelf && !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'):
+		case punctuation(r):
+			for size < len(text) && punctuation(rune(text[size])) {
+				size++
+			}
+			if last < utf8.RuneSelf && standsAlone(text[:size], text[size:]) {
+				n++
+			}
+			length = 0
+		case r < utf8.RuneSelf && !letterOrDigit(r):
 			length = 0
 		case r != last:
 			if length%longestWord == 0 {
@@ -61,13 +69,32 @@ func countWords(text []byte) (n int) {
 			}
 			length++
 		}
-		last = r
+		text, last = text[size:], r
 	}
 	return n
 }
 
+// standsAlone reports whether a run of punctuation is a token of its own, or several: more than one character, or one that white space follows. Where a
+// word follows, one may be its beginning (".name"). Some tokenizers have tokens for tags of HTML, for punctuation outside ASCII with what stands beside it,
+// and for the end of a line with slashes behind it.
+func standsAlone(run, rest []byte) bool {
+	if bytes.ContainsAny(run, "<>") || len(bytes.Trim(run, "/")) == 0 || len(rest) > 0 && rest[0] >= utf8.RuneSelf {
+		return false
+	}
+	return len(run) > 1 || len(rest) == 0 || rest[0] == ' ' || rest[0] >= '\t' && rest[0] <= '\r'
+}
+
+func letterOrDigit(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// punctuation reports whether a character of ASCII shows, and is part of no word.
+func punctuation(r rune) bool {
+	return r > ' ' && r < 0x7f && !letterOrDigit(r)
+}
+
 // unreadBy is the *UnreadError of an answer whose endpoint says that it read less than the request surely has; nil of others, and
-// where it says nothing. A quarter fewer tokens than words are believed, for tokenizers that now and then take two words for one.
+// where it says nothing. A quarter fewer tokens than countWords are believed, for tokenizers that now and then take two words for one.
 // What a cache held was read, and is a part of input; one that says of more than that counts it apart.
 func unreadBy(u *upstream, s spent, c *call) error {
 	read := value(s.input)

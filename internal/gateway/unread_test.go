@@ -12,7 +12,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// TestAnEndpointThatReadOnlyAPart has an endpoint say how much it read of 6,000 words, in each protocol.
+// TestAnEndpointThatReadOnlyAPart has an endpoint say how much it read of 6,000 words and 2,000 runs of punctuation, in each protocol.
 func TestAnEndpointThatReadOnlyAPart(t *testing.T) {
 	change := strings.Repeat("return compute(value, other) // ordinary words\n", 1000)
 	said := func(role, text string) map[string]any { return map[string]any{"role": role, "content": text} }
@@ -24,15 +24,16 @@ func TestAnEndpointThatReadOnlyAPart(t *testing.T) {
 		unread bool
 	}{
 		{"all", "", "", &fakemodel.Usage{Input: 11000, Output: 5}, false},
-		{"a tokenizer that takes some two words for one", "", "", &fakemodel.Usage{Input: 4600, Output: 5}, false},
+		{"a tokenizer that takes some two words for one", "", "", &fakemodel.Usage{Input: 6200, Output: 5}, false},
+		{"more than half", "", "", &fakemodel.Usage{Input: 5900, Output: 5}, true},
 		{"the end", "", "", &fakemodel.Usage{Input: 2302, Output: 5}, true},
 		{"nearly all from a cache", "", "", &fakemodel.Usage{Input: 11000, Cached: 10900, Output: 5}, false},
 		{"a part, some of it from a cache", "", "", &fakemodel.Usage{Input: 2302, Cached: 1000, Output: 5}, true},
 		{"a part, all of it from a cache", "", "", &fakemodel.Usage{Input: 2302, Cached: 2302, Output: 5}, true},
 		{"it says nothing", "", "", nil, false},
 		{"it says that it read nothing", "", "", &fakemodel.Usage{Output: 5}, false},
-		{"what came first is dropped", change, "", &fakemodel.Usage{Input: 4600, Output: 5}, true},
-		{"what the model said itself is dropped", "", change, &fakemodel.Usage{Input: 4600, Output: 5}, false},
+		{"what came first is dropped", change, "", &fakemodel.Usage{Input: 6200, Output: 5}, true},
+		{"what the model said itself is dropped", "", change, &fakemodel.Usage{Input: 6200, Output: 5}, false},
 	} {
 		for _, path := range completions {
 			for _, stream := range []bool{false, true} {
@@ -95,8 +96,11 @@ func TestCountWords(t *testing.T) {
 		want int
 	}{
 		{"", 0},
-		{"import org.springframework.context.Configuration;\r\n", 5},
-		{strings.Repeat(" \t", 1000) + strings.Repeat("-+", 1000) + strings.Repeat("\n", 1000), 0},
+		{"import org.springframework.context.Configuration;\r\n", 6},
+		{"if (m := a[i].next(); m != nil) { // x/y", 15},
+		{"</td></tr> /* */ \"a\": 'b', don't e.g. 1.5 -1", 16},
+		{"a。) (“b”)", 2},
+		{strings.Repeat(" \t", 1000) + strings.Repeat("-+", 1000) + strings.Repeat("\n", 1000), 1},
 		{strings.Repeat("=", 80) + strings.Repeat("─", 80) + strings.Repeat("x", 80), 1},
 		{strings.Repeat("iVBORw0KGgo", 16), 11},
 		{"हिन्दी में लिखा", 3},
