@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,9 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	for _, r := range runs {
 		if r.Head == pr.HeadSHA {
 			known.Lately = append(known.Lately, r.Created)
+			if r.Outcome == review.Superseded {
+				known.Overtaken = cmp.Or(known.Overtaken, r.ID)
+			}
 		}
 	}
 	for _, r := range runs {

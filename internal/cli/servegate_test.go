@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/forge"
 )
 
@@ -205,6 +206,34 @@ func TestWhatASuccessWasForIsKept(t *testing.T) {
 			s.stop(t, syscall.SIGTERM)
 		})
 	}
+}
+
+// Agents are asked again for a base branch that a pull request had before another one, and each time that takes a turn of its author's (threats.md T414).
+func TestABranchAndBackTakesATurn(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	counts := filepath.Join(h.home, "counts.sh")
+	if err := os.WriteFile(counts, []byte("#!/bin/sh\necho asked >>\"$0.asked\"\ncat >/dev/null\nexec \"$(dirname \"$0\")/clean.sh\" </dev/null\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+counts, "--author-limit", "2", "--settle", "1s")
+	h.settled(2)
+	choose := func(base, outcome string) {
+		before := h.wanted()["#8"].Handled
+		p.SetDraft(true)
+		retarget(t, p, base)
+		p.SetDraft(false)
+		h.within("the review for "+base, func() bool {
+			w := h.wanted()["#8"]
+			return w.Outcome == outcome && (w.Handled > before && !w.Open() || outcome == store.Waits)
+		})
+	}
+	choose("main", "converged")
+	choose("own", store.Waits)
+	if asked, err := os.ReadFile(counts + ".asked"); err != nil || strings.Count(string(asked), "asked") != 2 {
+		t.Errorf("the reviewer was asked %q, %v", asked, err)
+	}
+	s.stop(t, syscall.SIGTERM)
 }
 
 // A draft is looked at too when it gets another base branch, and so is one that is opened again (threats.md T280).

@@ -143,7 +143,7 @@ func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {
 			}
 		}
 		before := len(w.runsOf(p))
-		asks(intake.Look{Priority: intake.First, Anew: true})
+		asks(intake.Look{Priority: intake.Said, Anew: true})
 		w.happens(p, traffic.Event{Kind: traffic.Push, Commit: strings.Repeat("a", 40)})
 		asks(intake.Look{Priority: intake.Again})
 		if n := len(w.runsOf(p)) - before; n != 2 {

@@ -257,18 +257,17 @@ func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Kno
 	if l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
 		return nil
 	}
-	turn := fmt.Sprintf("%s %s", l.Subject, material(pr)) // one that is tried again is the same
-	wait, err := l.record.TakeTurn(ctx, intake.AuthorOf(l.target.Repo.Host, pr.Author), turn, l.Rules.PerAuthor)
+	wait, err := l.record.TakeTurn(ctx, intake.AuthorOf(l.target.Repo.Host, pr.Author), l.Subject, material(pr, known), l.Rules.PerAuthor)
 	if err != nil || wait == 0 {
 		return err
 	}
 	return laterError{wait, fmt.Sprintf("%s has had %d reviews today, which is the limit: it goes on at midnight UTC, or when somebody asks by comment", pr.Author.Login, l.Rules.PerAuthor)}
 }
 
-// material tells what a review of a pull request is about, and what agents are asked anew for when it changes. What others say in its threads is not, and costs
-// its author no turn.
-func material(pr review.PullRequest) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{pr.HeadSHA, pr.BaseRef, pr.BaseSHA, pr.Title, pr.Body}))
+// material tells what a review of a pull request is about, and what agents are asked anew for when it changes, or was overtaken. What others say in its threads is
+// not, and costs its author no turn.
+func material(pr review.PullRequest, known intake.Known) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{pr.HeadSHA, pr.BaseRef, pr.BaseSHA, pr.Title, pr.Body, known.Overtaken}))
 	return hex.EncodeToString(sum[:])
 }
 

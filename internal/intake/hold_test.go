@@ -53,7 +53,7 @@ func TestQuiet(t *testing.T) {
 		t.Fatal(err)
 	}
 	night := time.Date(2026, 11, 23, 23, 0, 0, 0, time.UTC)
-	for _, priority := range []uint{intake.First, intake.Again, intake.Found} {
+	for _, priority := range []uint{intake.Said, intake.First, intake.Again, intake.Found} {
 		if until, why := intake.Quiet(priority, intake.Rules{Quiet: hours}, night); !until.Equal(night.Add(7*time.Hour)) || !strings.Contains(why, "06:00 UTC") {
 			t.Errorf("%d: %v, %q", priority, until, why)
 		}
@@ -89,7 +89,9 @@ func TestOften(t *testing.T) {
 		{"that no event told of", often, intake.Found, func(*intake.Known) {}, true},
 		{"for another branch before", often, intake.Again, func(k *intake.Known) { k.Head, k.Standing = "", "" }, true},
 		{"somebody asks", often, intake.Command, func(*intake.Known) {}, false},
-		{"a member says something", often, intake.First, func(*intake.Known) {}, false},
+		{"a member says something", often, intake.Said, func(*intake.Known) {}, false},
+		{"a draft is made ready again", often, intake.First, func(*intake.Known) {}, true},
+		{"a draft is made ready", nil, intake.First, func(*intake.Known) {}, false},
 		{"a member's review", often, intake.Again, func(k *intake.Known) { k.Standing = "" }, false},
 		{"not so often", often[1:], intake.Again, func(*intake.Known) {}, false},
 		{"over a longer time", append(often[:11:11], ago(180)...), intake.Again, func(*intake.Known) {}, false},

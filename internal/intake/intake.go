@@ -21,7 +21,9 @@ import (
 const (
 	// Command is what a person asks for.
 	Command uint = iota + 1
-	// First is a pull request that is opened or made ready, and what somebody who may block says in a thread.
+	// Said is what somebody who may block says in a thread of somebody else's pull request.
+	Said
+	// First is a pull request that is opened or made ready, and what its author says in a thread who may block.
 	First
 	// Again is one that was pushed to, or whose reviews and threads changed.
 	Again
@@ -82,6 +84,7 @@ type payload struct {
 	PullRequest *struct {
 		Number int
 		State  string
+		User   *person
 		Head   struct{ SHA string }
 		Base   struct{ Ref string }
 	} `json:"pull_request"`
@@ -247,7 +250,10 @@ func (p payload) reply(t Told, _ Event) (Told, error) {
 	}
 	l := Look{PR: p.number(), Priority: Again, Anew: true, Settles: true}
 	if p.Comment != nil && review.MayBlock(p.Comment.Association) {
-		l.Priority = First
+		l.Priority = Said
+		if pr := p.PullRequest; pr != nil && pr.User != nil && p.Comment.User != nil && pr.User.ID == p.Comment.User.ID {
+			l.Priority = First
+		}
 	}
 	return t.at(l)
 }

@@ -59,7 +59,7 @@ func TestEveryRecordedEvent(t *testing.T) {
 			l := told.Looks[0]
 			got := map[uint]string{intake.First: first, intake.Again: again, intake.Command: command}[l.Priority]
 			if l.Anew && l.Priority != intake.Command {
-				got = map[uint]string{intake.First: heard, intake.Again: anew}[l.Priority]
+				got = map[uint]string{intake.Said: heard, intake.First: heard, intake.Again: anew}[l.Priority]
 			}
 			if got != want || l.PR == 0 || told.Repo.Host != "github.com" || told.Repo.Owner == "" {
 				t.Errorf("%s, %+v; want %s", got, told, want)
@@ -106,7 +106,8 @@ func TestRead(t *testing.T) {
 		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true}, "", ""},
 		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
 		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
-		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
+		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Settles: true}, "", ""},
+		{"a reply of its author, a member", "pull_request_review_comment", with(replied, "NONE", "MEMBER", `"number":7`, `"number":7,"user":{"id":44}`), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
 		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
 		{"a ping", "ping", `{"zen":"x"}`, review.Person{}, intake.Look{}, "anybody", ""},

@@ -30,6 +30,8 @@ type Known struct {
 	Head, Run, Standing string
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
+	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
+	Overtaken string
 	// Lately is when runs began about the commit that is the head now, the newest first.
 	Lately []time.Time
 }

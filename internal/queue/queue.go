@@ -98,7 +98,7 @@ type Delivery struct {
 }
 
 // Priorities are the words for them.
-var Priorities = map[uint]string{intake.Command: "asked for", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
+var Priorities = map[uint]string{intake.Command: "asked for", intake.Said: "said", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
 
 // Read tells how it stands, with at most limit of a kind; running are the runs that are under way.
 func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (st Status, err error) {

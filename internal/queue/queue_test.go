@@ -84,7 +84,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("at first: %+v, %v", st, err)
 	}
 	for i, repo := range []string{"github.com/acme/shop", "github.com/acme/secret", "ghe.example.com/acme/shop"} {
-		w := store.Want{Subject: store.Subject(repo, 7+i, 0), Repo: repo, PR: 7 + i, Priority: uint(1 + i), Key: review.RepoKey(fmt.Sprintf("github.com/%d", 5+i))}
+		w := store.Want{Subject: store.Subject(repo, 7+i, 0), Repo: repo, PR: 7 + i, Priority: []uint{intake.Command, intake.First, intake.Again}[i], Key: review.RepoKey(fmt.Sprintf("github.com/%d", 5+i))}
 		if _, err := s.Deliver(ctx, store.Delivery{GUID: repo, Event: "pull_request", Action: "opened"}, w); err != nil {
 			t.Fatal(err)
 		}

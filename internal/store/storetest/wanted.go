@@ -226,7 +226,7 @@ func testNamesKnowNoCase(t *testing.T, b Backend) {
 	}
 }
 
-// testTurns: an author has so many turns a day, however many processes take them at once; one that was taken is had again.
+// testTurns: an author has so many turns a day, however many processes take them at once; a subject has its last one again, and no older one.
 func testTurns(t *testing.T, b Backend) {
 	address, ctx := b.New(t), t.Context()
 	if now := time.Now().UTC(); now.Add(5*time.Minute).Day() != now.Day() {
@@ -239,7 +239,7 @@ func testTurns(t *testing.T, b Backend) {
 		s := open(t, address)
 		wg.Go(func() {
 			for n := range tries {
-				wait, err := s.TakeTurn(ctx, "github.com/mona", fmt.Sprintf("%d %d", p, n), most)
+				wait, err := s.TakeTurn(ctx, "github.com/mona", fmt.Sprint(p), fmt.Sprint(n), most)
 				if err != nil {
 					t.Error(err)
 				}
@@ -261,15 +261,19 @@ func testTurns(t *testing.T, b Backend) {
 		t.Errorf("%d turns were taken, want %d", taken, most)
 	}
 	s := open(t, address)
-	take := func(author, turn string, free bool) {
+	take := func(author, subject, about string, most int, free bool) {
 		t.Helper()
-		if wait, err := s.TakeTurn(ctx, author, turn, 1); err != nil || (wait == 0) != free {
-			t.Errorf("%s %s: %v, %v", author, turn, wait, err)
+		if wait, err := s.TakeTurn(ctx, author, subject, about, most); err != nil || (wait == 0) != free {
+			t.Errorf("%s %s %s: %v, %v", author, subject, about, wait, err)
 		}
 	}
-	take("github.com/hubot", "x", true)
-	take("github.com/hubot", "x", true)
-	take("github.com/hubot", "y", false)
+	take("github.com/hubot", "a_b", "x", 1, true)
+	take("github.com/hubot", "a_b", "x", 1, true)
+	take("github.com/hubot", "a_b", "y", 1, false)
 	must(t, s.ForgetTurns(ctx)) // those of today stay
-	take("github.com/hubot", "y", false)
+	take("github.com/hubot", "a_b", "y", 1, false)
+	take("github.com/hubot", "a-b", "x", 2, true)
+	take("github.com/hubot", "a_b", "x", 2, true)
+	take("github.com/hubot", "a_b", "y", 3, true)
+	take("github.com/hubot", "a_b", "x", 3, false) // what is as it was once is about something else than the last time
 }
