@@ -60,6 +60,8 @@ type Service struct {
 	// openEngine waits for the engine of runs, which is opened when the first run asks for it; asked tells whether one has.
 	openEngine func() (*engine.Engine, error)
 	asked      atomic.Bool
+	// takingBack are held, one by the commit, while a success is taken back.
+	takingBack [64]sync.Mutex
 
 	mu      sync.Mutex
 	cleanup cleanup

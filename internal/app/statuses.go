@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -270,8 +271,11 @@ func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, err
 	return undue, err
 }
 
-// NotYet takes an undue success back (threats.md T280).
+// NotYet takes an undue success back (threats.md T280). Of those who ask for it at once for a commit, one does so (threats.md T415).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
+	one.Lock()
+	defer one.Unlock()
 	status, last, undue, err := s.undue(ctx, pr, waits)
 	if err != nil || !undue {
 		return err
@@ -286,6 +290,9 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 		key = last.Key
 	}
 	_, err = s.deliver(ctx, client, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, effects.Effect{Key: key, Payload: status.Payload()}, pr)
+	if errors.Is(err, store.ErrState) { // another process says it, or has; Unsaid tells where that came to nothing
+		return nil
+	}
 	if (gatekeeper{}).Denied(err) { // nothing can be said of the commit any more
 		s.log.Warn("the commit status of a pull request that waits is still a success", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
 		return nil

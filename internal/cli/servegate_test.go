@@ -236,6 +236,28 @@ func TestABranchAndBackTakesATurn(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// A success is taken back once, by who hears of the event or who looks at the pull request: neither waits for the other, or fails (threats.md T415).
+func TestTakenBackOnce(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--author-limit", "1")
+	h.status(p.HeadSHA(), "success")
+	stranger := func(s *forge.PullSpec) { s.Author = "stranger" }
+	h.open(11, stranger)
+	h.settled(3)
+	other := h.open(10, func(s *forge.PullSpec) { stranger(s); s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #10" {
+		t.Errorf("%q", said)
+	}
+	h.within("the review to wait", func() bool { return h.wanted()["#10"].Outcome != "" })
+	if w := h.wanted()["#10"]; w.Outcome != store.Waits {
+		t.Errorf("%+v", w)
+	}
+	other.SetState("CLOSED")
+	h.status(p.HeadSHA(), "success")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // A draft is looked at too when it gets another base branch, and so is one that is opened again (threats.md T280).
 func TestADraftApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()
