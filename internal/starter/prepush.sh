@@ -15,8 +15,15 @@ while read -r name new _ old; do
 	*) base=$(git rev-parse --verify --quiet origin/HEAD || git rev-parse --verify --quiet origin/main) || continue ;; # a new branch
 	esac
 	base=$(git merge-base "$base" "$new" 2>/dev/null) || continue # not fetched
+	since=$(git rev-parse --short "$base")
+	# What else the remote has of it, as what was merged from its main branch, is merged into the base. A git that cannot do so leaves it in.
+	for has in $(git rev-list --boundary "$new" --not "$base" --remotes="$1" | sed -n 's/^-//p'); do
+		git merge-base --is-ancestor "$has" "$base" && continue
+		tree=$(git merge-tree --write-tree "$base" "$has" 2>/dev/null | head -n 1)
+		[ -z "$tree" ] || base=$(one "$tree" -p "$base" -p "$has" -m base) || continue 2
+	done
 	pushed=$(one "$new^{tree}" -p "$base" -m "$name") || continue
-	echo "pre-push: prloop looks at $name since $(git rev-parse --short "$base")" >&2
+	echo "pre-push: prloop looks at $name since $since" >&2
 	prloop run --commit "$pushed" --reviewers static </dev/null
 	case $? in
 	3 | 4) echo "pre-push: prloop has findings in $name; to push all the same: git push --no-verify" >&2 && exit 1 ;;

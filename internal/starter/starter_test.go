@@ -183,6 +183,19 @@ func TestHook(t *testing.T) {
 	if saw(asked, "new", pushed); err != nil {
 		t.Error("a new branch:", err)
 	}
+	gittest.Run(t, dir, "checkout", "-q", "main") // others push
+	gittest.Commit(t, dir, map[string]string{"theirs": "1\n"})
+	if asked, err := push("3", "--no-verify", "origin", "main"); err != nil || asked != "" {
+		t.Fatal(asked, err)
+	}
+	gittest.Run(t, dir, "checkout", "-q", "new")
+	gittest.Run(t, dir, "merge", "-q", "--no-edit", "main")
+	gittest.Commit(t, dir, map[string]string{"mine": "1\n"})
+	asked, err = push("8", "origin", "new")
+	commit, _ := strings.CutPrefix(strings.TrimSuffix(asked, " --reviewers static"), "run --commit ")
+	if got := gittest.Run(t, dir, "diff", "--name-only", commit+"^", commit); got != "mine" || err != nil {
+		t.Errorf("of a branch that merged main it looks at %q, %v", got, err)
+	}
 	gittest.Run(t, dir, "tag", "-a", "-m", "old", "v1", pushed)
 	if asked, err := push("3", "origin", "v1"); err != nil || asked != "" {
 		t.Errorf("a tag of what the remote has: %v, asked %q", err, asked)
