@@ -2,10 +2,13 @@ package cli_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,8 +28,17 @@ func TestMain(m *testing.M) {
 // leaving removes what tests shared once all have run.
 type leaving struct{ *testing.M }
 
-// Run runs the tests.
+// Run runs the tests. Most wait for other processes and for times to be over, so twice as many as there are processors go on at once, unless -parallel says
+// how many.
 func (l leaving) Run() int {
+	flag.Parse()
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
 	defer postgres.Stop()
 	defer leaveArena()
 	defer leaveBuilt()
