@@ -380,25 +380,12 @@ func spot(d *diff.Diff, path string, was conversation.Stood) (out Spot) {
 		out.Gone = !ok && was.Quoted[0] == 0
 	}
 	if was.Quoted[0] > 0 {
-		from, to, ok := moved(d, path, was.Quoted[0], was.Quoted[1])
+		from, to, ok := d.MapRange(path, was.Quoted[0], was.Quoted[1])
 		if out.Gone = !ok; ok {
 			out.Quoted = [2]int{from, to}
 		}
 	}
 	return out
-}
-
-// moved takes lines to the newer side of a diff; not ok when they do not stand there one after the other.
-func moved(d *diff.Diff, path string, from, to int) (first, last int, ok bool) {
-	_, first, _ = d.MapLine(path, from)
-	for line := from; line <= max(from, to); line++ {
-		_, at, there := d.MapLine(path, line)
-		if !there || at-first != line-from {
-			return 0, 0, false
-		}
-		last = at
-	}
-	return first, last, true
 }
 
 // stands reports whether the code that shows what we conceded is as it was before a diff, and in the file of the finding, whose wordings are at some spots, all
@@ -412,7 +399,7 @@ func stands(d *diff.Diff, fact *conversation.Place, file string, spots []Spot, c
 	if fact.Line == 0 {
 		return ok && len(changedIn(d, spelling.Name(now))) == 0
 	}
-	first, last, ok := moved(d, path, fact.Line, fact.LineEnd)
+	first, last, ok := d.MapRange(path, fact.Line, max(fact.Line, fact.LineEnd))
 	if !ok || spelling.Name(now) != file {
 		return ok
 	}

@@ -106,3 +106,25 @@ func (f *File) Changed() (ranges [][2]int, ok bool) {
 	}
 	return ranges, true
 }
+
+// MapRange follows lines of the old tree that stand one after the other, from and to included. ok is false when not all of them do in the new tree. It reads
+// the file's hunks once, however many lines there are.
+func (d *Diff) MapRange(path string, from, to int) (first, last int, ok bool) {
+	_, first, begins := d.MapLine(path, from)
+	_, last, ends := d.MapLine(path, to)
+	if !begins || !ends || to < from || last-first != to-from {
+		return 0, 0, false
+	}
+	i, changed := d.byOld[path]
+	if !changed {
+		return first, last, true
+	}
+	for h := range d.Files[i].Hunks {
+		for l := range d.Files[i].Hunks[h].Lines() {
+			if l.Op == '-' && from <= l.Old && l.Old <= to { // as many came as went
+				return 0, 0, false
+			}
+		}
+	}
+	return first, last, true
+}
