@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// stands gives the success that a commit may have now, by the statuses that were set on it. One that was sent and not acknowledged may never have come.
+func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err error) {
+	for _, e := range slices.Backward(said) {
+		if !reached(e) {
+			continue
+		}
+		status, err := effects.ReadStatus(e.Payload)
+		if err != nil || status.State == review.GateSuccess {
+			return status, err == nil, err
+		}
+		if e.State == store.StateAcked {
+			return effects.CommitStatus{}, false, nil
+		}
+	}
+	return effects.CommitStatus{}, false, nil
+}
+
+// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
+// approval was for another branch, and, where a review of it has to wait, one that was not reviewed, or of which nobody can tell. last is what was set
+// last on the commit.
+func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
+	if err != nil || len(said) == 0 || pr.State != openState {
+		return success, last, false, err
+	}
+	success, ok, err := stands(said)
+	if err != nil || !ok {
+		return success, last, false, err
+	}
+	last = said[len(said)-1]
+	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
+	if len(own) == 0 {
+		return success, last, waits, nil
+	}
+	e := own[len(own)-1]
+	same, known, err := s.sameBase(ctx, pr, e.Run)
+	return success, last, !(same && approves(e)) && (waits || !same && known), err
+}
+
+// begins reports whether a status says that somebody is at work: it decides nothing.
+func begins(e store.Entry) bool {
+	s, err := effects.ReadStatus(e.Payload)
+	return err == nil && s.State == review.GatePending
+}
+
+// InDoubt reports whether NotYet may have something to take back, by what is on record here.
+func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, error) {
+	_, _, undue, err := s.undue(ctx, pr, true)
+	return undue, err
+}
+
+// NotYet takes an undue success back (threats.md T280). Of those who ask for it at once for a commit, one does so (threats.md T415).
+func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
+	one.Lock()
+	defer one.Unlock()
+	status, last, undue, err := s.undue(ctx, pr, waits)
+	if err != nil || !undue {
+		return err
+	}
+	client, err := s.GitHubFor(ctx, pr.Repo)
+	if err != nil {
+		return err
+	}
+	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
+	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
+	if unsaid(last) && last.Target == (review.Target{Repo: pr.Repo, PR: pr.Number}) {
+		key = last.Key
+	}
+	_, err = s.deliver(ctx, client, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, effects.Effect{Key: key, Payload: status.Payload()}, pr)
+	if errors.Is(err, store.ErrState) { // another process says it, or has; Unsaid tells where that came to nothing
+		return nil
+	}
+	if (gatekeeper{}).Denied(err) { // nothing can be said of the commit any more
+		s.log.Warn("the commit status of a pull request that waits is still a success", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+		return nil
+	}
+	return err
+}
+
+// unsaid reports whether a status takes a success back and GitHub has not acknowledged it.
+func unsaid(e store.Entry) bool { return e.Run == effects.NoRun && e.State != store.StateAcked }
+
+// Unsaid gives the commits whose newest status takes a success back, and which GitHub has not acknowledged: NotYet is to be asked again.
+func (s *Service) Unsaid(ctx context.Context) (map[string]bool, error) {
+	newest, err := s.store.Newest(ctx, effects.Status{}.Name())
+	heads := map[string]bool{}
+	for _, e := range newest {
+		if unsaid(e) {
+			heads[e.Head] = true
+		}
+	}
+	return heads, err
+}
