@@ -202,13 +202,14 @@ type Review struct {
 // Comment is one comment, of a thread or of the timeline.
 type Comment struct {
 	// ID is GraphQL's node id; DatabaseID the number in URLs and in the REST API.
-	ID         string    `json:"id"`
-	DatabaseID int64     `json:"databaseId"`
-	URL        string    `json:"url,omitempty"`
-	Author     Person    `json:"author"`
-	Body       string    `json:"body"`
-	CreatedAt  time.Time `json:"createdAt"`
-	UpdatedAt  time.Time `json:"updatedAt"`
+	ID         string `json:"id"`
+	DatabaseID int64  `json:"databaseId"`
+	URL        string `json:"url,omitempty"`
+	Author     Person `json:"author"`
+	Body       string `json:"body"`
+	// CreatedAt is when it was said: of one that was drafted in a review, when that was submitted.
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
 }

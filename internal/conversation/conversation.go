@@ -257,6 +257,8 @@ func (r *rebuilding) thread(t review.Thread) {
 		return
 	}
 	root := comments[0]
+	// A reply has the number of its draft, and may be said after an answer that has a higher one.
+	slices.SortStableFunc(comments[1:], func(a, b review.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	b, o, ok := r.sealed(root)
 	switch {
 	case ok && (b.Thread != "" || b.Finding == "" || !b.Priority.Valid() || b.Score < 1 || b.Score > 10 || b.Identity == ""):

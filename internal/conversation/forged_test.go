@@ -111,6 +111,21 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
+// What was drafted before an answer and said after it has not been answered.
+func TestDraftedReplyIsAnsweredWhenItIsSaid(t *testing.T) {
+	first := rebuild(genuine()).Threads[0]
+	drafted := said(101, mona, "We check it before.")
+	for after, want := range map[time.Duration]int{-time.Minute: 1, 0: 1, time.Minute: 0} {
+		one := genuine()
+		drafted.CreatedAt = when.Add(after)
+		one.Comments = append(one.Comments, drafted, said(102, bot, answering(first, conversation.Disputed, marker("n2", 1))))
+		got := rebuild(one).Threads[0]
+		if got.Answered != want || len(got.DeveloperReplies) != 1 || got.Status != conversation.Disputed {
+			t.Errorf("said %s after the answer: %+v", after, got)
+		}
+	}
+}
+
 // A thread is known again whatever the name of its file: folding and composing characters makes no other name of it (threats.md T397).
 func TestEveryNameIsKnownAgain(t *testing.T) {
 	for _, name := range []string{"a.go", "docs/日本.md", "st\uff4fck.go", "报表（新）.sql", "e\u0301.go", "\u212b.go", "e\u0301\xff.go", "a b\u00a0.go", strings.Repeat("报表（新）/", 150) + "a.go"} {

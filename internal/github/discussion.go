@@ -39,15 +39,21 @@ type comment struct {
 	Author               *actor
 	AuthorAssociation    string
 	CreatedAt, UpdatedAt time.Time
-	IsMinimized          bool
+	// PublishedAt is when others could read it: one that was drafted in a review is that when the review is submitted.
+	PublishedAt *time.Time
+	IsMinimized bool
 }
 
-const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt isMinimized`
+const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt isMinimized`
 
 func (m comment) shape() review.Comment {
 	id, _ := strconv.ParseInt(m.FullDatabaseID, 10, 64)
+	said := m.CreatedAt
+	if m.PublishedAt != nil && m.PublishedAt.After(said) {
+		said = *m.PublishedAt
+	}
 	return review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Minimized: m.IsMinimized}
+		CreatedAt: said, UpdatedAt: m.UpdatedAt, Minimized: m.IsMinimized}
 }
 
 // reader collects a discussion within the bounds, each thing once: pages that shift while they are read repeat items.

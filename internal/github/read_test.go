@@ -54,6 +54,7 @@ func TestPullRequest(t *testing.T) {
 func TestDiscussionIsWhole(t *testing.T) {
 	t.Parallel()
 	f, p, _ := open(t)
+	submitted := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	for i := range 60 {
 		th := forge.Thread{Path: "main.go", Line: i + 1, Resolved: i%2 == 0, Outdated: i == 5}
 		n := 1
@@ -61,7 +62,10 @@ func TestDiscussionIsWhole(t *testing.T) {
 			n = 120
 		}
 		for j := range n {
-			th.Comments = append(th.Comments, &forge.Comment{Author: "contributor", Body: fmt.Sprintf("thread %d comment %d", i, j)})
+			th.Comments = append(th.Comments, &forge.Comment{Author: "contributor", Body: fmt.Sprintf("thread %d comment %d", i, j), Created: submitted.Add(-time.Hour)})
+		}
+		if i == 9 {
+			th.Comments[0].Published = submitted
 		}
 		p.AddThread(th)
 	}
@@ -89,6 +93,9 @@ func TestDiscussionIsWhole(t *testing.T) {
 	}
 	if n := len(d.Threads[7].Comments); n != 120 || d.Threads[7].Comments[119].Body != "thread 7 comment 119" {
 		t.Errorf("thread 7 has %d comments", n)
+	}
+	if drafted, said := d.Threads[9].Comments[0].CreatedAt, d.Threads[8].Comments[0].CreatedAt; !drafted.Equal(submitted) || !said.Equal(submitted.Add(-time.Hour)) {
+		t.Errorf("a drafted comment is of %s, another of %s", drafted, said)
 	}
 	if d.Threads[5].Line != nil || !d.Threads[5].Outdated || d.Threads[6].Line == nil || *d.Threads[6].Line != 7 || !d.Threads[6].Resolved {
 		t.Errorf("threads 5 and 6 are %+v and %+v", d.Threads[5], d.Threads[6])

@@ -2,8 +2,10 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // pull is a pull request as GraphQL shows it.
@@ -86,7 +88,7 @@ func (x *execution) comment(c *Comment, kind, prefix string) object {
 	fields := map[string]any{
 		"id": nodeID(prefix, c.ID), "databaseId": c.ID, "fullDatabaseId": key(c.ID), "url": x.commentURL(c), "body": c.Body,
 		"bodyText": c.Body, "author": x.actor(c.Author), "authorAssociation": c.association(), "createdAt": c.Created,
-		"updatedAt": c.Updated, "publishedAt": c.Created, "isMinimized": c.Minimized, "includesCreatedEdit": c.Updated.After(c.Created),
+		"updatedAt": c.Updated, "publishedAt": slices.MaxFunc([]time.Time{c.Created, c.Published}, time.Time.Compare), "isMinimized": c.Minimized, "includesCreatedEdit": c.Updated.After(c.Created),
 		"viewerDidAuthor": x.login == c.Author,
 	}
 	if c.Minimized {

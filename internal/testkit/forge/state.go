@@ -122,11 +122,13 @@ type PullRequest struct {
 
 // Comment is one comment on the timeline or in a thread, with exactly the bytes that were posted.
 type Comment struct {
-	ID        int64
-	Author    string
-	Body      string
-	Created   time.Time
-	Updated   time.Time
+	ID      int64
+	Author  string
+	Body    string
+	Created time.Time
+	Updated time.Time
+	// Published is when its review was submitted, where that was after it was drafted.
+	Published time.Time
 	Minimized bool
 	// Reason is why it was minimised, as the API's classifier.
 	Reason string
