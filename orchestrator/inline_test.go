@@ -136,6 +136,18 @@ func TestAFixCuresItsOwn(t *testing.T) {
 			t.Errorf("a fix of %q: %v, want %v", quote, !want, want)
 		}
 	}
+	// What another reviewer says in the thread has to be fixed as well.
+	thread.By, thread.RaisedBy = "one", []string{"one", "two"}
+	thread.Also = []conversation.Wording{{By: "two", Finding: "The list of shelves is shared between threads", Assessment: "It races.", Category: "bug", Priority: review.P1, Evidence: "shelves = all"}}
+	one := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	two := saidBy("two", foundAt(review.P1, 9, ""), thread.Also[0].Finding)
+	one.Evidence, two.Evidence = thread.Evidence, thread.Also[0].Evidence
+	for n, fixed := range [][]review.Finding{{one}, {two}, {one, two}} {
+		m := matched{tracked: []Tracked{{Round: 1, FixedIn: 1, Settled: true, Claim: &review.Claim{Kind: review.ClaimFixed}, Findings: fixed}}}
+		if m.in.Round = 2; (m.fixed(thread) != nil) != (n == 2) {
+			t.Errorf("a fix of what is said in %+v: %t", fixed, n != 2)
+		}
+	}
 }
 
 // Closing its thread settles no grave finding that is found again; of others a person's word is taken.

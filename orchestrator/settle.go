@@ -55,14 +55,16 @@ func (g gathered) whole() bool {
 	return g.complete >= g.in.Request.minReviewers() && len(g.read.unread()) == 0 && g.in.Snapshot.Brief.Status == "ok" && !g.withoutRules()
 }
 
-// fixed is what the fixer said of the finding of a thread that it fixed in an earlier round, and that those who had raised it did not find
-// again; nil when it did not.
+// fixed is what the fixer said of the finding of a thread, in all wordings of it, that it fixed in an earlier round, and that those who had raised it did
+// not find again; nil when it did not.
 func (m matched) fixed(t conversation.Thread) *review.Claim {
-	said := t.Asserted()
 	for _, old := range m.tracked {
-		same := func(_, i int) bool { return !quoteApart(said, old.Findings[i]) }
+		unsaid := func(said review.Finding) bool {
+			same := func(_, i int) bool { return !quoteApart(said, old.Findings[i]) }
+			return len(identity.MatchAmong([]review.Finding{said}, old.Findings, nil, same)) == 0
+		}
 		if old.Round < m.in.Round && old.FixedIn > 0 && old.Settled && !old.Stuck && old.Claim != nil && old.Claim.Kind == review.ClaimFixed &&
-			len(identity.MatchAmong([]review.Finding{said}, old.Findings, nil, same)) > 0 {
+			!slices.ContainsFunc(t.Shown(), unsaid) {
 			return old.Claim
 		}
 	}
