@@ -19,7 +19,7 @@ type Stored struct {
 	Result review.RunResult `json:"result"`
 	// Other says what around it, beside its request, was not as it is now; empty when nothing was.
 	Other string `json:"other,omitempty"`
-	// Unfinished is true for a run that began with its head and has not ended: nobody knows what its reviewers have answered.
+	// Unfinished is true for a run that has not ended: nobody knows what its reviewers have answered about the head that it began with.
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Scans is true for an unfinished run that comes to a scan alone.
 	Scans bool `json:"scans,omitempty"`
@@ -82,7 +82,7 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 		if s.heard(snap.Range.Head) { // what an older run says of this commit is not the last word on it
 			break
 		}
-		raisers = append(raisers, snap.raisers(s.Result)...)
+		raisers = append(raisers, snap.raisers(s)...)
 	}
 	if reason != "" {
 		l.say(reason)
@@ -91,7 +91,10 @@ func (l *Loop) reuseEarlier(ctx context.Context, req Request, snap Snapshot) (*r
 }
 
 // raisedOnAnother says why the answers of a run are not the last word of its reviewers (threats.md T411).
-const raisedOnAnother = "one of its reviewers has raised something grave on another commit since"
+const raisedOnAnother = "one of its reviewers has raised something grave on another commit since, or may have"
+
+// anybody is who may have raised something in a run that has not ended.
+const anybody = ""
 
 // noReview is true of a run that did a command, or a scan alone.
 func (s Stored) noReview() bool {
@@ -100,14 +103,19 @@ func (s Stored) noReview() bool {
 
 // asked reports whether one of these is a reviewer that the run asked.
 func (s Stored) asked(reviewers []string) bool {
-	return slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool {
+	return slices.Contains(reviewers, anybody) || slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool {
 		return h.Answer.Receipt.Role == review.RoleReviewer && slices.Contains(reviewers, h.Answer.Receipt.Name)
 	})
 }
 
 // raisers are the reviewers that raised something grave in a run, in any of its rounds, unless a person settled it in its thread. What was set aside
-// counts, and so does a cure: another commit need not have it. Of findings that nobody judged, as the run was overtaken, any may be grave.
-func (s Snapshot) raisers(r review.RunResult) (out []string) {
+// counts, and so does a cure: another commit need not have it. Of findings that nobody judged, as the run was overtaken, any may be grave; of a run that has
+// not ended nobody knows them.
+func (s Snapshot) raisers(then Stored) (out []string) {
+	if then.Unfinished {
+		return []string{anybody}
+	}
+	r := then.Result
 	for i, f := range r.Findings {
 		if grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
 			out = append(out, f.Source.Name)

@@ -223,12 +223,12 @@ func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (stri
 			return "", err
 		case s.noReview(), s.Scans:
 		case !s.heard(snap.Range.Head):
-			raisers = append(raisers, snap.raisers(s.Result)...)
+			raisers = append(raisers, snap.raisers(s)...)
 		case s.Inputs.Request.DryRun:
 		case s.Unfinished:
 			return "The newest full review of this commit has not ended (run " + s.Result.Run + ").", nil
 		case s.asked(raisers):
-			return "Since the newest full review of this commit (run " + s.Result.Run + "), one of its reviewers has raised something grave on another.", nil
+			return "Since the newest full review of this commit (run " + s.Result.Run + "), one of its reviewers has raised something grave on another, or may have.", nil
 		case s.Result.Outcome == review.Converged:
 			return "", nil
 		default:

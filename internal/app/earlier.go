@@ -44,14 +44,14 @@ func (r *run) forgotten(ctx context.Context, t review.Target) error {
 	return err
 }
 
-// earlier gives the runs about the pull request of a request, the newest first. One that has not ended is told of where it began with the head of the
-// request: reviewers may have answered it (threats.md T331).
+// earlier gives the runs about the pull request of a request, the newest first. One that has not ended is told of as well: reviewers may have answered
+// (threats.md T331).
 func (r *run) earlier(ctx context.Context, req orchestrator.Request) iter.Seq2[orchestrator.Stored, error] {
 	return func(yield func(orchestrator.Stored, error) bool) {
 		none := true
 		for known, err := range r.ofPull(ctx, req.Target, r.repoID) {
 			none = false
-			if err == nil && (known.ID == req.Run || known.State == store.Running && (known.Head != req.Head || !r.reviews(ctx, known.ID))) {
+			if err == nil && (known.ID == req.Run || known.State == store.Running && !r.reviews(ctx, known.ID)) {
 				continue
 			}
 			s := &orchestrator.Stored{}
