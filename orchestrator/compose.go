@@ -101,7 +101,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 	for _, i := range j.reopened() {
 		t := s.Threads[i]
-		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s).", t.Assessment.Finding, t.URL)))
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). If it is wrong, somebody settles that who may write here, and is neither the author nor the account that prloop posts as.", t.Assessment.Finding, t.URL)))
 	}
 	unsettled := j.unsettled()
 	for g, group := range j.groups {
@@ -209,7 +209,7 @@ func (m matched) since(c cleaner) *report.Since {
 	for i, t := range m.in.Earlier {
 		first := t.Findings[0]
 		switch {
-		case t.Round != s.Round || t.SetAside || m.muted[i] || first.Priority == review.P3 || slices.Contains(m.same, i):
+		case t.Round != s.Round || t.SetAside || len(t.quiet) > 0 || first.Priority == review.P3 || slices.Contains(m.same, i):
 		case m.doubted(t):
 			s.Doubted++
 		case !m.settled(t):

@@ -299,7 +299,7 @@ func atBase(list []dismissals.Dismissal, old map[string]string) []dismissals.Dis
 // without takes groups of findings out that met a dismissal and fall silent.
 func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied) gathered {
 	out, gone := g, map[int]bool{}
-	out.muted, out.dismissed, out.held = map[int]bool{}, nil, nil
+	out.dismissed, out.held = nil, nil
 	for n, a := range met {
 		if a == nil {
 			continue
@@ -313,9 +313,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		for _, i := range groups[n] {
 			gone[i], all = true, append(all, g.findings[i])
 		}
-		if same[n] >= 0 {
-			out.muted[same[n]] = true
-		}
+		out = out.quiet(same[n], all)
 		out.dismissed = append(out.dismissed, review.Dismissed{
 			ID: identity.ID(all), Finding: first, By: a.By, Why: a.Why, Until: a.Until, File: a.File, Line: a.Line, MergedBy: a.MergedBy,
 		})
@@ -328,6 +326,18 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		}
 	}
 	return out
+}
+
+// quiet lets what is said of an earlier finding fall silent with findings of this round that are it again; -1 is none.
+func (g gathered) quiet(earlier int, silenced []review.Finding) gathered {
+	if earlier < 0 {
+		return g
+	}
+	g.in.Earlier = slices.Clone(g.in.Earlier)
+	for _, f := range silenced {
+		g.in.Earlier[earlier] = g.in.Earlier[earlier].quieted(f)
+	}
+	return g
 }
 
 // held is a finding that counts although it was dismissed.

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -106,9 +108,9 @@ func (in Inputs) disputes() (out []dispute) {
 			out = append(out, dispute{thread: i, id: fmt.Sprintf("D%d", len(out)+1), judge: in.judgeOf(t)})
 		}
 	}
-	for n, i := range in.missed() {
+	for _, i := range in.missed() { // which these are depends on a verifier, who is asked later: they are numbered as threads
 		if t := s.Threads[i]; len(people.Open(t)) == 0 && len(out) < plan.Limits.Candidates {
-			out = append(out, dispute{thread: i, id: fmt.Sprintf("C%d", n+1), judge: in.judgeOf(t), cure: true})
+			out = append(out, dispute{thread: i, id: fmt.Sprintf("C%d", i+1), judge: in.judgeOf(t), cure: true})
 		}
 	}
 	return out
@@ -126,10 +128,10 @@ func (in Inputs) missed() []int {
 	if !m.whole() {
 		return nil
 	}
-	threads := m.threaded()
+	threads, aside := m.threaded(), m.threadsAside()
 	var out []int
 	for i, t := range s.Threads {
-		if in.stale(t) && !slices.Contains(threads, i) && !slices.Contains(in.Snapshot.Gone, t.ID) && m.fixed(t) == nil {
+		if in.stale(t) && !slices.Contains(threads, i) && !aside[i] && !slices.Contains(in.Snapshot.Gone, t.ID) && m.fixed(t) == nil {
 			out = append(out, i)
 		}
 	}
@@ -248,20 +250,31 @@ func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, foun
 		}
 		t := in.Snapshot.Conversation.Threads[asked[at].thread]
 		about, err := check.Read(ctx, t.Head, t.File)
-		before := evidence.File{}
+		before, since := evidence.File{}, (*diff.Diff)(nil)
 		if err == nil && about.Exists {
-			before, err = check.Read(ctx, t.Head, check.File(s.Fact.File))
+			since, err = l.History.Diff(ctx, t.Head, in.Snapshot.Range.Head)
+		}
+		if err == nil && about.Exists {
+			before, err = check.Read(ctx, t.Head, nameBefore(since, check.File(s.Fact.File)))
 		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil || !about.Exists:
 			found[i] = evidence.Result{Status: evidence.False, Reason: "cannot be held against the commit on which the finding was raised"}
-		case before.Exists && before.Quotes(s.Fact.Evidence):
+		case before.Exists && before.Quotes(s.Fact.Evidence), about.Quotes(s.Fact.Evidence):
 			found[i] = evidence.Result{Status: evidence.False, Reason: "stood there when the finding was raised"}
 		}
 	}
 	return nil
+}
+
+// nameBefore is what a file was called on the older side of a diff.
+func nameBefore(d *diff.Diff, file string) string {
+	if f := d.File(spelling.Raw(file)); f != nil && f.OldPath != "" {
+		return spelling.Name(f.OldPath)
+	}
+	return file
 }
 
 // judgeQuestions are what the judges of a round are asked.
@@ -360,7 +373,7 @@ func (g gathered) agreed() gathered {
 	}
 	same := returning(g.in.Earlier, g.findings, groups)
 	out, gone := g, map[int]bool{}
-	out.dismissed, out.muted = slices.Clone(g.dismissed), mapsOr(g.muted)
+	out.dismissed = slices.Clone(g.dismissed)
 	for n, group := range groups {
 		thread := g.settledIn(group, of)
 		if thread < 0 || slices.ContainsFunc(group, func(i int) bool { return g.findings[i].Source.Type != "agent" }) {
@@ -375,9 +388,7 @@ func (g gathered) agreed() gathered {
 		for _, i := range group {
 			gone[i], all = true, append(all, g.findings[i])
 		}
-		if same[n] >= 0 {
-			out.muted[same[n]] = true
-		}
+		out = out.quiet(same[n], all)
 		out.dismissed = append(out.dismissed, review.Dismissed{
 			ID: identity.ID(all), Finding: g.findings[group[0]], By: cmp.Or(by, "prloop"), Why: sanitize.Redact(why), File: t.File, Line: t.Line, Thread: t.URL,
 		})
@@ -415,14 +426,6 @@ func (g gathered) settledIn(group []int, of map[int]int) int {
 		}
 	}
 	return thread
-}
-
-func mapsOr(m map[int]bool) map[int]bool {
-	out := map[int]bool{}
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 // answers are what the round says in disputed threads. Where the problem is gone that is said instead.

@@ -193,8 +193,13 @@ func (s shelf) Pin(context.Context, review.Target, review.PullRequest, string) (
 	return Range{}, errors.New("not asked")
 }
 
+// Diff knows the names that files had, by those of now, which stand under "renamed".
 func (s shelf) Diff(context.Context, string, string) (*diff.Diff, error) {
-	return nil, errors.New("not asked")
+	d := &diff.Diff{}
+	for now, then := range s["renamed"] {
+		d.Files = append(d.Files, diff.File{Path: now, OldPath: then, Change: diff.Renamed})
+	}
+	return d, nil
 }
 
 func (s shelf) ReadFile(_ context.Context, commit, path string) ([]byte, error) {
@@ -209,30 +214,37 @@ func (s shelf) ReadFile(_ context.Context, commit, path string) ([]byte, error) 
 func TestCuresElsewhere(t *testing.T) {
 	f := foundAt(review.P2, 3, subjects[0])
 	old := "func caller(p *T) { use(p) }\nfunc other(p *T) { log.Print(p) }\n"
+	flawed := "x\np.call()\n"
 	head := "func caller(p *T) { if p == nil { return }; use(p) }\nfunc other(p *T) { log.Print(p) }\n"
 	for _, row := range []struct {
-		what, quote, opened string
-		again, disagrees    bool
-		want                bool
+		what, file, quote, opened string
+		again, disagrees          bool
+		want                      bool
 	}{
-		{"a guard that is new", "if p == nil { return }; use(p)", "before", false, false, true},
-		{"code that stood there before", "func other(p *T) { log.Print(p) }", "before", false, false, false},
-		{"code that stands nowhere", "if p == nil { panic(p) }", "before", false, false, false},
-		{"a commit that nobody can read", "if p == nil { return }; use(p)", "gone", false, false, false},
-		{"it is found again", "if p == nil { return }; use(p)", "before", true, false, false},
-		{"somebody disagrees: that is answered instead", "if p == nil { return }; use(p)", "before", false, true, false},
+		{"a guard that is new", "b.go", "if p == nil { return }; use(p)", "before", false, false, true},
+		{"a guard that is new in a renamed file", "d.go", "if p == nil { return }; use(p)", "before", false, false, true},
+		{"code that stood there before", "b.go", "func other(p *T) { log.Print(p) }", "before", false, false, false},
+		{"code that stood there before the file was renamed", "d.go", "func other(p *T) { log.Print(p) }", "before", false, false, false},
+		{"the code of the finding, in its renamed file", "z.go", "p.call()", "before", false, false, false},
+		{"code that stands nowhere", "b.go", "if p == nil { panic(p) }", "before", false, false, false},
+		{"a commit that nobody can read", "b.go", "if p == nil { return }; use(p)", "gone", false, false, false},
+		{"it is found again", "b.go", "if p == nil { return }; use(p)", "before", true, false, false},
+		{"somebody disagrees: that is answered instead", "b.go", "if p == nil { return }; use(p)", "before", false, true, false},
 	} {
 		in := disputedInputs(f)
 		th := &in.Snapshot.Conversation.Threads[0]
+		in.Snapshot.Names = map[string]string{th.ID: "z.go"}
 		if th.Head = row.opened; !row.disagrees {
 			th.DeveloperReplies = nil
 		}
-		if !row.again {
+		if in.Reports[0].Answer.Reviewer.Findings[0].File = "z.go"; !row.again {
 			in.Reports[0].Answer.Reviewer.Findings = nil
 		}
-		l := &Loop{History: shelf{"before": {"a.go": "x\n", "b.go": old}, "head": {"a.go": "x\n", "b.go": head}}}
+		l := &Loop{History: shelf{
+			"before": {"a.go": flawed, "b.go": old, "c.go": old}, "head": {"z.go": flawed, "b.go": head, "d.go": head}, "renamed": {"d.go": "c.go", "z.go": "a.go"},
+		}}
 		a := review.Answer{Receipt: review.AgentReceipt{Name: "judge", State: review.AgentComplete}, Verifier: &review.VerifierResult{Assessments: []review.Assessment{{
-			FindingID: "C1", Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It asks first.", Fact: &review.Fact{File: "b.go", Evidence: row.quote}}}}}
+			FindingID: "C1", Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It asks first.", Fact: &review.Fact{File: row.file, Evidence: row.quote}}}}}
 		ev, err := l.checkFacts(t.Context(), in.Snapshot, *in.judgePayload(0), &a)
 		if err == nil {
 			err = l.checkCures(t.Context(), in, &a, ev)
@@ -244,6 +256,39 @@ func TestCuresElsewhere(t *testing.T) {
 		if got := len(Judge(in).cured) == 1; got != row.want {
 			t.Errorf("%s: cured is %v: %+v", row.what, got, ev)
 		}
+	}
+}
+
+// What a judge answers of one thread is of no other, whatever a verifier says meanwhile of what was found again (threats.md T437).
+func TestACureIsOfTheThreadThatWasAskedAbout(t *testing.T) {
+	again, gone := foundAt(review.P1, 3, subjects[0]), foundAt(review.P1, 9, subjects[1])
+	in := disputedInputs(again, gone)
+	for i := range in.Snapshot.Conversation.Threads {
+		in.Snapshot.Conversation.Threads[i].DeveloperReplies = nil
+	}
+	in.Reports[0].Answer.Reviewer.Findings, in.Reports[0].Evidence = []review.Finding{again}, []evidence.Result{{Status: evidence.None}}
+	in.Request.Verify = &VerifyPlan{Limits: review.Limits{Candidates: 30}, Agent: AgentPlan{Name: "verifier", Role: review.RoleVerifier, Kind: review.KindCommand}}
+	asked := in.disputes()
+	in = in.ruledAs(review.Assessment{Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It is gone.", Fact: proof()})
+	in.Disputes[0].Answer.Verifier.Assessments[0].FindingID = asked[0].id
+	in.Verifier = &AgentReport{Evidence: []evidence.Result{{Status: evidence.Verified}},
+		Answer: review.Answer{Receipt: review.AgentReceipt{Name: "verifier", Role: review.RoleVerifier, Kind: review.KindCommand, State: review.AgentComplete},
+			Verifier: &review.VerifierResult{Assessments: []review.Assessment{{FindingID: gather(in).verifyPayload().Findings[0].ID, Status: review.Refuted, Reason: "No.", Fact: proof()}}}}}
+	judged := Judge(in)
+	if len(asked) != 1 || asked[0].thread != 1 || len(judged.cured) != 1 || judged.cured[0].thread != 1 || judged.Result.Outcome != review.SetAside {
+		t.Errorf("asked about %+v, cured %+v: %s", asked, judged.cured, judged.Result.Outcome)
+	}
+}
+
+// What was found again and set aside is not gone (threats.md T438).
+func TestWhatIsSetAsideIsNotCured(t *testing.T) {
+	f := foundAt(review.P1, 3, subjects[0])
+	in := disputedInputs(f)
+	th := &in.Snapshot.Conversation.Threads[0]
+	th.DeveloperReplies, in.Snapshot.Gone = nil, []string{th.ID}
+	in.Reports[0].Evidence = []evidence.Result{{Status: evidence.False, Reason: "does not stand there"}}
+	if judged := Judge(in); len(judged.cured)+len(in.disputes()) != 0 || judged.Result.Outcome != review.SetAside {
+		t.Errorf("cured %+v, asked about %+v: %s", judged.cured, in.disputes(), judged.Result.Outcome)
 	}
 }
 

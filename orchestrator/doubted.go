@@ -37,19 +37,24 @@ func (g gathered) doubts(t Tracked, agent string) *review.EarlierVerdict {
 // doubted is whether somebody who raised an earlier finding says that it remains, or that nobody can tell. It is asked about findings that
 // nobody raised again.
 func (g gathered) doubted(t Tracked) bool {
-	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool { return f.Source.Type == "agent" && g.doubts(t, f.Source.Name) != nil })
+	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool { return g.doubtedBy(t, f.Source) })
+}
+
+// doubtedBy is doubted for one of those who raised it. What fell silent is no doubt.
+func (g gathered) doubtedBy(t Tracked, by review.Source) bool {
+	return by.Type == "agent" && !t.silent(by) && g.doubts(t, by.Name) != nil
 }
 
 // contradictions are notes about verdicts on earlier findings that no finding of this round bears out.
 func (m matched) contradictions() (out []string) {
 	for i, t := range m.in.Earlier {
-		if m.muted[i] || slices.Contains(m.same, i) {
+		if slices.Contains(m.same, i) {
 			continue
 		}
 		for _, h := range m.in.Reports {
 			name := h.Answer.Receipt.Name
 			v := m.doubts(t, name)
-			if v == nil || v.Verdict == review.EarlierUnsure && !slices.ContainsFunc(t.Findings, func(f review.Finding) bool { return f.Source.Name == name }) {
+			if v == nil || t.silent(review.Source{Type: "agent", Name: name}) || v.Verdict == review.EarlierUnsure && !slices.ContainsFunc(t.Findings, func(f review.Finding) bool { return f.Source.Name == name }) {
 				continue
 			}
 			what := "that it remains, and no finding of this round that counts bears it out"

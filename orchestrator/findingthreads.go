@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -97,6 +98,23 @@ func (g gathered) threadsOf(may func(w wording, finding int) bool) map[int]int {
 	return of
 }
 
+// threadsOfEach is threadsOf for the findings of each reviewer by themselves: what another says takes no thread from them.
+func (g gathered) threadsOfEach(may func(w wording, finding int) bool) map[int]int {
+	of, seen := map[int]int{}, map[review.Source]bool{}
+	for _, f := range g.findings {
+		by := review.Source{Type: f.Source.Type, Name: f.Source.Name}
+		if seen[by] {
+			continue
+		}
+		seen[by] = true
+		maps.Copy(of, g.threadsOf(func(w wording, i int) bool {
+			s := g.findings[i].Source
+			return s.Type == by.Type && s.Name == by.Name && may(w, i)
+		}))
+	}
+	return of
+}
+
 // threaded finds the thread that each distinct finding has, by index in Snapshot.Conversation.Threads; -1 for none. One that we
 // settled is none: what comes back is said again. Nor is one that a person settled: what is not settled by that is said in a thread of its own, for the
 // person to see.
@@ -121,7 +139,7 @@ func (g gathered) heavy(groups [][]int) map[int]bool {
 	out := map[int]bool{}
 	for _, group := range groups {
 		for _, i := range group {
-			out[i] = slices.ContainsFunc(group, func(j int) bool { return grave(g.findings[j]) })
+			out[i] = g.grave(group)
 		}
 	}
 	return out
@@ -167,17 +185,35 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 			!(known && w.elsewhere(g.findings[i]))
 	}
 	placed := func(w wording, i int) bool { return w.Line != nil && g.findings[i].Line != nil }
-	of := g.threadsOf(func(w wording, i int) bool { return holds(w, i) || placed(w, i) && settles(w, i) })
+	of := g.threadsOfEach(func(w wording, i int) bool { return holds(w, i) || placed(w, i) && settles(w, i) })
 	for i, t := range of {
 		if !silent(t, i) {
 			of[i] = -1
 		}
 	}
 	// Without lines nobody knows which of two threads is the nearer: those that are open went first.
-	for i, t := range g.threadsOf(func(w wording, i int) bool { _, has := of[i]; return !has && !placed(w, i) && settles(w, i) }) {
+	for i, t := range g.threadsOfEach(func(w wording, i int) bool { _, has := of[i]; return !has && !placed(w, i) && settles(w, i) }) {
 		of[i] = t
 	}
+	for i, t := range of { // the same quote makes no thread the nearer one: what they say does
+		if t >= 0 && g.nearest(i, func(w wording) bool { return holds(w, i) }) >= g.nearest(i, func(w wording) bool { return w.thread == t && settles(w, i) }) {
+			of[i] = -1
+		}
+	}
 	return of
+}
+
+// nearest is how alike a finding is to the most similar of some wordings of its file, in words; negative when none is similar.
+func (g gathered) nearest(finding int, may func(w wording) bool) float64 {
+	most := -1.0
+	for _, w := range g.in.Snapshot.wordings() {
+		if f := g.findings[finding]; w.File == f.File && may(w) {
+			if likeness, same := identity.Likeness(w.Finding, f); same {
+				most = max(most, likeness)
+			}
+		}
+	}
+	return most
 }
 
 // beyond says why a finding is beyond what was settled in the thread of a similar wording; empty when it is not. Settled is what the thread shows
@@ -193,6 +229,8 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 		return "its code has changed since"
 	case w.elsewhere(f):
 		return "it is about other code"
+	case w.Source.Name != f.Source.Name && !identity.Alike(w.Finding, f):
+		return "it says something else of that code"
 	}
 	return ""
 }

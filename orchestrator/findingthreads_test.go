@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 )
 
@@ -334,5 +335,129 @@ func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
 		if err != nil || (len(got) == 1) != c.gone {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}
+	}
+}
+
+// and adds a finding to what its reviewer answered; a reviewer that was not asked is.
+func (in Inputs) and(f review.Finding) Inputs {
+	at := slices.IndexFunc(in.Reports, func(h AgentReport) bool { return h.Answer.Receipt.Name == f.Source.Name })
+	if at < 0 {
+		at, in.Request.Agents = len(in.Reports), append(in.Request.Agents, AgentPlan{Name: f.Source.Name, Role: review.RoleReviewer, Kind: review.KindCommand})
+		in.Reports = append(in.Reports, answered(f.Source.Name))
+	}
+	h := &in.Reports[at]
+	h.Answer.Reviewer.Findings = append(h.Answer.Reviewer.Findings, f)
+	h.Evidence = append(h.Evidence, evidence.Result{Status: evidence.None, Quoted: f.Quoted})
+	return in
+}
+
+// A reviewer that repeats what an open thread says takes the thread from nobody: what stands in it stays open (threats.md T439).
+func TestNobodyTakesAThreadFromAnother(t *testing.T) {
+	const quote = "db.Query(base + name + order)"
+	said := func(by string, p review.Priority, title, description string) review.Finding {
+		f := quoting(saidBy(by, foundAt(p, 9, ""), title), 9, quote)
+		f.Description = description
+		return f
+	}
+	name := said("one", review.P1, "The name is written into the SQL text of the query", "Whoever sets the name runs SQL of their own.")
+	order := said("one", review.P1, "The sort order is written into the SQL text of the query", "Whoever sets the order parameter runs SQL of their own.")
+	again := said("one", review.P1, "The query's SQL text contains the sort order from the request", "An order parameter that is SQL is run by the database.")
+	repeated, between := order, again
+	repeated.Source.Name, repeated.Priority = "evil", review.P3
+	between.Source.Name, between.Priority, between.Title = "evil", review.P3, "The query's SQL text contains the sort order of the request"
+	settled, open := showing(name), showing(order)
+	open.ID, open.Closed, open.ClosedBy = "2", false, ""
+	if got := Judge(raised([]review.Finding{again}, settled, open).and(repeated).and(between)).Result; got.Outcome != review.ChangesRequested || slices.ContainsFunc(got.Dismissed, func(d review.Dismissed) bool { return d.Finding.Source.Name == "one" }) {
+		t.Errorf("%s: %+v", got.Outcome, got.Dismissed)
+	}
+}
+
+// What people settled of one reviewer's settles nothing that another said in an earlier round (threats.md T440).
+func TestWhatIsSettledIsOneReviewers(t *testing.T) {
+	p1 := quoting(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list of shelves divides by zero"), 9, "return Count(shelves) / len(shelves)")
+	minor := quoting(saidBy("evil", foundAt(review.P3, 15, ""), "Mean of an empty list of shelves: the name could be longer"), 15, "func MeanOf(shelves []int) int")
+	typo := saidBy("three", foundAt(review.P3, 30, ""), "Typo")
+	typo.File = "b.go"
+	remains := []review.EarlierVerdict{{FindingID: "F-1", Verdict: review.EarlierRemains, Why: "It still divides."}}
+	for what, row := range map[string]struct {
+		state   review.AgentState
+		earlier []review.EarlierVerdict
+		own     bool // one raises it again, and its own thread is resolved
+		want    review.Outcome
+	}{
+		"who raised it broke off":            {review.AgentFailed, nil, false, review.Partial},
+		"who raised it says that it remains": {review.AgentComplete, remains, false, review.Partial},
+		"who raised it finds it no more":     {review.AgentComplete, nil, false, review.Converged},
+		"a person resolved its own thread":   {review.AgentComplete, remains, true, review.Converged},
+	} {
+		own, other := showing(p1), showing(minor)
+		own.ID, own.Node = "2", "T2"
+		if !row.own {
+			own.Closed, own.ClosedBy = false, ""
+		}
+		in := raised(nil, other, own).and(typo).and(p1)
+		if !row.own {
+			in = in.and(minor)
+		}
+		h := &in.Reports[slices.IndexFunc(in.Reports, func(h AgentReport) bool { return h.Answer.Receipt.Name == "one" })]
+		if h.Answer.Receipt.State = row.state; !row.own {
+			h.Answer.Reviewer.Findings, h.Evidence = nil, nil
+		}
+		h.Answer.Reviewer.Earlier = row.earlier
+		if row.state == review.AgentFailed {
+			h.Answer.Reviewer = nil
+		}
+		in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
+		in.Earlier = []Tracked{{Findings: []review.Finding{p1}, No: 1, Round: 1, ID: "F-1", FixedIn: 1, Claim: &review.Claim{FindingID: "F-1", Kind: review.ClaimFixed, Text: "Fixed."}}}
+		if j := Judge(in); j.Result.Outcome != row.want || row.want == review.Partial && len(j.cured) > 0 {
+			t.Errorf("%s: %s: %s; cured %+v", what, j.Result.Outcome, j.Result.Reason, j.cured)
+		}
+	}
+}
+
+// Who says that a finding of before remains is heard where another raises it again and that does not count by itself (threats.md T440).
+func TestADoubtIsHeardBesideAnother(t *testing.T) {
+	p1 := quoting(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list of shelves divides by zero"), 9, "return Count(shelves) / len(shelves)")
+	other := p1
+	other.Source.Name = "evil"
+	in := raised(nil).and(other).and(p1).and(saidBy("three", foundAt(review.P3, 30, ""), "Typo"))
+	in.Request.MinSupport = 2
+	for i := range in.Reports {
+		if h := &in.Reports[i]; h.Answer.Receipt.Name == "one" {
+			h.Answer.Reviewer.Findings, h.Evidence = nil, nil
+			h.Answer.Reviewer.Earlier = []review.EarlierVerdict{{FindingID: "F-1", Verdict: review.EarlierRemains, Why: "It still divides."}}
+		}
+	}
+	in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
+	in.Earlier = []Tracked{{Findings: []review.Finding{p1, other}, No: 1, Round: 1, ID: "F-1"}}
+	if got := Judge(in).Result; got.Outcome != review.Partial {
+		t.Errorf("%s: %s", got.Outcome, got.Reason)
+	}
+}
+
+// The same quote settles nothing of which the words say something else: not what an open thread says, and not what another reviewer says (threats.md T439).
+func TestTheSameQuoteIsNotTheSameFinding(t *testing.T) {
+	const quote = "return db.Query(base + name + order)"
+	said := func(by string, p review.Priority, category, title, description string) review.Finding {
+		f := quoting(saidBy(by, foundAt(p, 9, ""), title), 9, quote)
+		f.Category, f.Description = category, description
+		return f
+	}
+	name := said("one", review.P1, "security", "The name is written into the SQL text of the query", "Whoever sets the name runs SQL of their own.")
+	order := said("one", review.P1, "bug", "The sort order is written into the SQL text of the query", "An order that is empty ends the query with an error.")
+	again := order
+	again.Category = "security"
+	settled, open := showing(name), showing(order)
+	open.ID, open.Closed, open.ClosedBy = "2", false, ""
+	if got := Judge(raised([]review.Finding{again}, settled, open)).Result; got.Outcome != review.ChangesRequested || len(got.Dismissed) > 0 {
+		t.Errorf("what an open thread says is settled by another: %s: %+v", got.Outcome, got.Dismissed)
+	}
+	slow := said("two", review.P2, "bug", "Rounding down loses pieces", "Integer arithmetic truncates; use floats.")
+	unseen := said("one", review.P2, "bug", "Mean panics for a shop without any", "Division by zero kills the service.")
+	if got := Judge(raised([]review.Finding{unseen}, showing(slow))).Result; got.Outcome != review.ChangesRequested || len(got.Dismissed) > 0 {
+		t.Errorf("what nobody has seen is settled by another reviewer's: %s: %+v", got.Outcome, got.Dismissed)
+	}
+	if got := Judge(raised([]review.Finding{name, slow}, showing(name), showing(slow))).Result; got.Outcome != review.Converged || len(got.Dismissed) != 2 {
+		t.Errorf("what threads show is not settled: %s: %+v", got.Outcome, got.Dismissed)
 	}
 }

@@ -29,11 +29,9 @@ type gathered struct {
 	wrong    *review.Unverified
 	comments review.CommentsResult
 	notes    []string
-	// dismissed were taken out of findings by what people dismissed, held were not although they are dismissed; muted are the findings of
-	// earlier rounds, by index, that dismissed ones are.
+	// dismissed were taken out of findings by what people dismissed, held were not although they are dismissed.
 	dismissed []review.Dismissed
 	held      []held
-	muted     map[int]bool
 }
 
 // gather takes the answers of all agents.

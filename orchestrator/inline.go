@@ -47,7 +47,7 @@ type Inlined struct {
 }
 
 // proposals are the comments on lines that a round has to make (decision 51): of each distinct finding of reviewers that the report
-// shows openly, or lists where all are asked for, and that scores high enough, if GitHub takes a comment on its lines, no open
+// shows openly, or is grave and counts, or lists where all are asked for, and that scores high enough, if GitHub takes a comment on its lines, no open
 // thread says it already, and the pull request has not seen too many of ours. None where not all threads were read, one of which may say it (threats.md T391).
 func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 	mode := j.in.Request.Inline
@@ -60,7 +60,7 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 		left = min(left, max(0, most-s.Metadata.Posted))
 	}
 	for g, group := range j.groups {
-		if !j.shown(g) || j.threads[g] >= 0 || mode == InlineProminent && !(open[g] && j.must(g)) || !j.loud(group) {
+		if !j.shown(g) || j.threads[g] >= 0 || mode == InlineProminent && !(j.must(g) && (open[g] || j.grave(group))) || !j.loud(group) {
 			continue
 		}
 		p, ok := j.placed(group, files)
@@ -76,6 +76,11 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 		out = append(out, p)
 	}
 	return out, over
+}
+
+// grave reports whether a wording of a distinct finding is.
+func (g gathered) grave(group []int) bool {
+	return slices.ContainsFunc(group, func(i int) bool { return grave(g.findings[i]) })
 }
 
 // onLinesAsked reports whether comments on lines are asked for.

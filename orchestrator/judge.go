@@ -64,6 +64,8 @@ type Judgement struct {
 	reopened []int
 	// answers are what is to be said in disputed threads.
 	answers []reply
+	// raised is what the marker of the report keeps: who is to be heard again.
+	raised []string
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -79,7 +81,7 @@ func Judge(in Inputs) Judgement {
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
-		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers()}
+		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers(), raised: d.raised()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.
@@ -169,6 +171,9 @@ func (g gathered) settled(t Tracked) bool {
 		return false
 	}
 	return slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
+		if t.silent(f.Source) {
+			return true
+		}
 		if !f.Priority.Severe() { // who thought it minor does not settle that it is severe
 			return !severe(t.Findings)
 		}
@@ -176,12 +181,13 @@ func (g gathered) settled(t Tracked) bool {
 	})
 }
 
-// notRevisited are the severe wordings of an earlier finding whose own reviewers have not looked again: each settles its own, and nobody
-// else's. Those who raise it again in now do.
+// notRevisited are the severe wordings of an earlier finding whose own reviewers have not looked again, or looked and doubt that it is gone: each settles
+// its own, and nobody else's. Those who raise it again in now do.
 func (g gathered) notRevisited(earlier, now Tracked) (left []review.Finding) {
 	for _, f := range earlier.Findings {
-		mine := func(o review.Finding) bool { return o.Source.Type == f.Source.Type && o.Source.Name == f.Source.Name }
-		if f.Priority.Severe() && f.Source.Type == "agent" && !g.looked(f.Source.Name) && !slices.ContainsFunc(now.Findings, mine) {
+		mine := func(o review.Finding) bool { return sameSource(o.Source, f.Source) }
+		open := !g.looked(f.Source.Name) && !earlier.silent(f.Source) || g.doubtedBy(earlier, f.Source)
+		if f.Priority.Severe() && f.Source.Type == "agent" && open && !slices.ContainsFunc(now.Findings, mine) {
 			left = append(left, f)
 		}
 	}

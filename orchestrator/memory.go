@@ -35,12 +35,12 @@ type constError string
 func (e constError) Error() string { return string(e) }
 
 // withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
-// and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out. Reviews of ours say nothing
-// either.
-func withoutOwn(d review.Discussion, s conversation.State) review.Discussion {
+// and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
+// opened again, saying something, is theirs (threats.md T441). Reviews of ours say nothing either.
+func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
 	ours := map[string]bool{}
 	for _, t := range s.Threads {
-		ours[t.Node] = true
+		ours[t.Node] = !people.Reopened(t)
 	}
 	var list []review.Thread
 	for _, t := range d.Threads {

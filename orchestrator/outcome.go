@@ -46,6 +46,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, m.unaskedWords(m.unasked(c))
 	case len(m.unheard()) > 0:
 		return review.Partial, unheardWords(m.unheard())
+	case len(m.owing()) > 0:
+		return review.Partial, owingWords(m.owing())
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
 	case len(m.silent()) > 0:

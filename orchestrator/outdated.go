@@ -65,6 +65,14 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 	return ""
 }
 
+// newestRaised are who raised what the newest report by our account leaves open without a thread, as its marker names them. Whichever key signed it: it can keep
+// something from passing, and nothing else.
+func newestRaised(comments []review.Comment, own func(review.Comment) bool) []string {
+	c, _ := newestReport(comments, own)
+	m, _ := sanitize.ParseMarker(c.Body)
+	return m.Raised
+}
+
 // newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.
 func newestReport(comments []review.Comment, from func(review.Comment) bool) (newest review.Comment, said OurComment) {
 	var at time.Time

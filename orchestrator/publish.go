@@ -36,6 +36,8 @@ type saying struct {
 	body string
 	// command is the marker of a command's own comment; empty for reports.
 	command string
+	// raised is what Judgement.raised gives, of a report.
+	raised []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool
 }
@@ -103,7 +105,7 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
-	m.Command, m.Sticky = s.command, s.sticky
+	m.Command, m.Sticky, m.Raised = s.command, s.sticky, s.raised
 	return m
 }
 

@@ -63,9 +63,7 @@ func match(said gathered) matched {
 		if returned[i] {
 			continue
 		}
-		if m.muted[i] {
-			t.Settled = true
-		} else if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
+		if left := m.notRevisited(t, Tracked{}); len(left) > 0 {
 			t.Findings = left
 		} else {
 			t.Settled = m.settled(t) || t.Settled && !m.doubted(t)

@@ -34,18 +34,34 @@ func (j verdict) cures() (out []cure) {
 	if s == nil || !j.whole() {
 		return nil
 	}
-	answered := j.in.rulings()
+	answered, aside := j.in.rulings(), j.threadsAside()
 	for i, t := range s.Threads {
-		if !j.in.stale(t) || slices.Contains(j.threads, i) || answered[i].Status == conversation.Resolved {
+		if !j.in.stale(t) || slices.Contains(j.threads, i) || aside[i] || answered[i].Status == conversation.Resolved {
 			continue
 		}
 		if fixed := j.fixed(t); fixed != nil {
 			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
 			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
-		} else if answered[i].cured {
+		} else if answered[i].cured && !j.unheardOf(t) {
 			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head})
 		}
+	}
+	return out
+}
+
+// threadsAside are the threads of ours that findings are about which were set aside: what does not count was raised all the same.
+func (g gathered) threadsAside() map[int]bool {
+	out, known := map[int]bool{}, g.in.Snapshot.wordings()
+	var said, aside []review.Finding
+	for _, w := range known {
+		said = append(said, w.Finding)
+	}
+	for _, u := range g.unverified {
+		aside = append(aside, u.Finding)
+	}
+	for _, p := range identity.Match(said, aside, nil) {
+		out[known[p.A].thread] = true
 	}
 	return out
 }

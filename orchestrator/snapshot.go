@@ -37,6 +37,8 @@ type Snapshot struct {
 	Ours []OurComment `json:"ours,omitempty"`
 	// Unproven is what unproven gives.
 	Unproven string `json:"unproven,omitempty"`
+	// Owing is what newestRaised gives.
+	Owing []string `json:"owing,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
 	// Reports is what Reports gives.
@@ -105,12 +107,13 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
-		snap.Discussion = withoutOwn(snap.Discussion, state)
+		snap.Discussion = withoutOwn(snap.Discussion, state, snap.persons())
 		if snap.Untrusted, err = l.untrusted(ctx, req, pr); err != nil {
 			return snap, err
 		}
 		snap.Ours = standing(discussion.Comments, ours)
-		snap.Unproven = unproven(discussion.Comments, func(c review.Comment) bool { return effects.Same(c.Author, viewer) }, ours)
+		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
+		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own)
 		snap.Hidden = hidden(discussion.Comments, ours)
 		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)

@@ -36,6 +36,26 @@ type Tracked struct {
 	SetAside bool `json:"setAside,omitempty"`
 	// Introduced is true when it stood on lines that a fix of this run wrote, and was new.
 	Introduced bool `json:"introduced,omitempty"`
+
+	// quiet are those of who raised it whose findings that are it again fell silent in this round.
+	quiet []review.Source
+}
+
+// silent reports whether what somebody says of the finding fell silent in this round.
+func (t Tracked) silent(by review.Source) bool {
+	return slices.ContainsFunc(t.quiet, func(q review.Source) bool { return sameSource(q, by) })
+}
+
+// sameSource reports whether two findings are from one reviewer, or one person.
+func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == b.Name }
+
+// quieted lets what somebody says of an earlier finding fall silent where it is one of this round that does: as grave as what they said of it before.
+func (t Tracked) quieted(now review.Finding) Tracked {
+	own := slices.DeleteFunc(slices.Clone(t.Findings), func(f review.Finding) bool { return !sameSource(f.Source, now.Source) })
+	if now.Priority.Severe() || !severe(own) {
+		t.quiet = append(slices.Clone(t.quiet), now.Source)
+	}
+	return t
 }
 
 // Written is a range of lines at the head that a fix commit of this run wrote.

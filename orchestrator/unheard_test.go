@@ -25,7 +25,7 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		"at the same commit":                 {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Head = "head" }, review.Partial},
 		"its author closed the thread":       {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "ada" }, review.Partial},
 		"who raised it looked again":         {severe, []string{"one"}, review.AgentComplete, nil, review.Converged},
-		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Converged},
+		"another who raised it looked again": {severe, []string{"one", "two"}, review.AgentFailed, nil, review.Partial},
 		"who raised it is asked no more":     {severe, []string{"three"}, review.AgentFailed, nil, review.Converged},
 		"it is about security":               {security, []string{"one"}, review.AgentFailed, nil, review.Partial},
 		"another who said less of it looked again": {severe, []string{"one", "two"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
@@ -36,7 +36,12 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		}, review.Partial},
 		"it is no P1":                        {minor, []string{"one"}, review.AgentFailed, nil, review.Converged},
 		"a person who may closed the thread": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }, review.Converged},
-		"its code was edited":                {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Partial},
+		"a judge says that it is cured": {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, _ *conversation.Thread) {
+			in.Request.Disputes = &DisputePlan{Judges: []AgentPlan{{Name: "judge", Role: review.RoleVerifier, Kind: review.KindCommand}}, Limits: review.Limits{Candidates: 30}}
+			*in = in.ruledAs(review.Assessment{Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It is guarded.", Fact: proof()})
+			in.Disputes[0].Answer.Verifier.Assessments[0].FindingID = "C1"
+		}, review.Partial},
+		"its code was edited": {severe, []string{"one"}, review.AgentFailed, func(in *Inputs, t *conversation.Thread) { in.Snapshot.Gone = []string{t.ID} }, review.Partial},
 		"prloop settled it, for it was cured": {severe, []string{"one"}, review.AgentFailed, func(_ *Inputs, t *conversation.Thread) {
 			t.Status, t.Closed, t.ClosedBy = conversation.Resolved, true, "prloop"
 		}, review.Converged},

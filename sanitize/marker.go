@@ -41,6 +41,8 @@ type Marker struct {
 	Sticky bool
 	// Asked names the line of a comment that asked for this one, as "COMMENT.LINE" (decision 49); empty when none did.
 	Asked string
+	// Raised are who raised something that a report leaves open and that stands nowhere else, each as RaisedBy names them.
+	Raised []string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -67,10 +69,20 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))? mac=([0-9a-f]{64}) -->$`)
-	askedLine = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
-	plainMark = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))? mac=([0-9a-f]{64}) -->$`)
+	askedLine  = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
+	raisedLine = lazyregexp.New(`^[0-9a-f]{8}$`)
+	plainMark  = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
+
+// MostRaised is how many names Raised has at most.
+const MostRaised = 30
+
+// RaisedBy is what a marker calls who raised something.
+func RaisedBy(name string) string {
+	sum := sha256.Sum256([]byte("prloop raised by\x00" + name))
+	return hex.EncodeToString(sum[:4])
+}
 
 // valid refuses names that could end the HTML comment they stand in.
 func (m Marker) valid() error {
@@ -81,6 +93,9 @@ func (m Marker) valid() error {
 	}
 	if m.Asked != "" && !askedLine.MatchString(m.Asked) {
 		return fmt.Errorf("marker: asked %q: it names no line of a comment", m.Asked)
+	}
+	if i := slices.IndexFunc(m.Raised, func(name string) bool { return !raisedLine.MatchString(name) }); i >= 0 || len(m.Raised) > MostRaised {
+		return fmt.Errorf("marker: raised %q: they are %d names of 8 digits at most", m.Raised, MostRaised)
 	}
 	if m.Sticky && m.ReviewID == "" {
 		return errors.New("marker: a sticky comment begins with its review id, and there is none")
@@ -108,15 +123,18 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked := "", ""
+		command, asked, raised := "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
 		if m.Asked != "" {
 			asked = " asked=" + m.Asked
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, hex.EncodeToString(m.mac(rest)))
+		if len(m.Raised) > 0 {
+			raised = " raised=" + strings.Join(m.Raised, ",")
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -133,6 +151,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if m.Asked != "" {
 		fields = append(fields, "asked="+m.Asked)
+	}
+	if len(m.Raised) > 0 {
+		fields = append(fields, "raised="+strings.Join(m.Raised, ","))
 	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
@@ -181,11 +202,14 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[9], after
+		h.kid, h.mac, h.rest = sub[1], sub[10], after
 		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked = sub[2], sub[4], sub[7], sub[8]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])
+		if sub[9] != "" {
+			h.m.Raised = strings.Split(sub[9], ",")
+		}
 	}
 	return h, true
 }

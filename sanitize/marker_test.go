@@ -148,20 +148,27 @@ func TestMarkerKeysAreReplaced(t *testing.T) {
 func TestMarkerBitFlips(t *testing.T) {
 	m := testMarker()
 	testBitFlips(t, sealed(t), m)
-	m.Asked = "123456.2"
+	m.Asked, m.Raised = "123456.2", []string{RaisedBy("alpha"), RaisedBy("beta")}
 	texts, err := Comment("An answer.", m, Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := strings.TrimRight(texts[0].String(), "\n")
-	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked {
-		t.Errorf("asked %q, %v", got.Asked, err)
+	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked || !slices.Equal(got.Raised, m.Raised) {
+		t.Errorf("asked %q, raised %q, %v", got.Asked, got.Raised, err)
 	}
 	testBitFlips(t, s+"\n", m)
 	for _, asked := range []string{"5", "5.1 x", "a.1", "--", "5.1-->"} {
 		m.Asked = asked
 		if _, err := Comment("An answer.", m, Policy{}); err == nil {
 			t.Errorf("asked %q stands in a marker", asked)
+		}
+	}
+	m.Asked = ""
+	for _, raised := range []string{"alpha", "--", "", "12345678,12345678", "1234567-->"} {
+		m.Raised = []string{raised}
+		if _, err := Comment("A report.", m, Policy{}); err == nil {
+			t.Errorf("raised %q stands in a marker", raised)
 		}
 	}
 }

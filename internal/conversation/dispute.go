@@ -76,7 +76,7 @@ func (s State) Logins(own string) (out []string) {
 		switch {
 		case t.Closed && (t.Status != Resolved || t.Ruling != ""):
 			add(t.ClosedBy, t.ClosedByBot)
-		case len(t.unanswered()) > 0: // the judge is told all of it
+		case len(t.unanswered()) > 0, t.openAfterCure() && len(t.since()) > 0: // the judge is told all of it
 			for _, r := range t.DeveloperReplies {
 				add(r.Author, r.Bot)
 			}
@@ -95,7 +95,20 @@ func (t Thread) unanswered() []Reply {
 	if t.Closed || t.Status == HandedOver || !t.Live() {
 		return nil
 	}
+	return t.since()
+}
+
+// since are the replies since our last answer.
+func (t Thread) since() []Reply {
 	return t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]
+}
+
+// openAfterCure reports whether a thread is open although we said that its problem is gone.
+func (t Thread) openAfterCure() bool { return t.Status == Resolved && t.Ruling == "" && !t.Closed }
+
+// Reopened reports whether somebody opened a thread again of which we said that its problem is gone, and said something there that is heard.
+func (p People) Reopened(t Thread) bool {
+	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool { return p.Voice(r.Author, r.Bot).Heard() })
 }
 
 // Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is

@@ -186,6 +186,22 @@ func compare(x, y sight) (candidate, bool) {
 	return c, c.exact || c.score >= Threshold
 }
 
+// Likeness is how alike two findings are in words, from 0 to 1; same is false when they are not about the same problem by the rule of the package comment.
+func Likeness(a, b review.Finding) (likeness float64, same bool) {
+	both := seen([]review.Finding{a, b}, nil)
+	c, same := compare(both[0], both[1])
+	if same {
+		c.score = both[0].text.similarity(both[1].text)
+	}
+	return c.score, same
+}
+
+// Alike reports whether two findings are about the same problem by what they say, also where they quote the same code.
+func Alike(a, b review.Finding) bool {
+	likeness, same := Likeness(a, b)
+	return same && likeness >= Threshold
+}
+
 // rank puts the surest candidates first; ties are broken by content, never by position.
 func rank(list []candidate, left, right []sight) {
 	slices.SortStableFunc(list, func(c, d candidate) int {
