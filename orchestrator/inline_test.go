@@ -148,6 +148,16 @@ func TestAFixCuresItsOwn(t *testing.T) {
 			t.Errorf("a fix of what is said in %+v: %t", fixed, n != 2)
 		}
 	}
+	// What another reviewer says alike, or who raised it as less, is not what the thread says.
+	thread.Also = nil
+	for name, p := range map[string]review.Priority{"two": review.P1, "one": review.P3} {
+		other := one
+		other.Source.Name, other.Priority = name, p
+		m := matched{tracked: []Tracked{{Round: 1, FixedIn: 1, Settled: true, Claim: &review.Claim{Kind: review.ClaimFixed}, Findings: []review.Finding{other}}}}
+		if m.in.Round = 2; m.fixed(thread) != nil {
+			t.Errorf("a fix of a %s of %s cures the thread", p, name)
+		}
+	}
 }
 
 // Closing its thread settles no grave finding that is found again; of others a person's word is taken.

@@ -71,12 +71,15 @@ func (g gathered) whole() bool {
 	return g.complete >= g.in.Request.minReviewers() && len(g.read.unread()) == 0 && g.in.Snapshot.Brief.Status == "ok" && !g.withoutRules()
 }
 
-// fixed is what the fixer said of the finding of a thread, in all wordings of it, that it fixed in an earlier round, and that those who had raised it did
-// not find again; nil when it did not.
+// fixed is what the fixer said of the finding of a thread, as each who says it there said it in this run, that it fixed in an earlier round, and that those
+// who had raised it did not find again; nil when it did not.
 func (m matched) fixed(t conversation.Thread) *review.Claim {
 	for _, old := range m.tracked {
 		unsaid := func(said review.Finding) bool {
-			same := func(_, i int) bool { return !quoteApart(said, old.Findings[i]) }
+			same := func(_, i int) bool {
+				f := old.Findings[i]
+				return !quoteApart(said, f) && (said.Source.Name == "" || said.Source.Name == f.Source.Name) && (grave(f) || !grave(said))
+			}
 			return len(identity.MatchAmong([]review.Finding{said}, old.Findings, nil, same)) == 0
 		}
 		if old.Round < m.in.Round && old.FixedIn > 0 && old.Settled && !old.Stuck && old.Claim != nil && old.Claim.Kind == review.ClaimFixed &&

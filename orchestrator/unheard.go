@@ -55,7 +55,7 @@ func owingWords(names []string) string {
 	return fmt.Sprintf("%s raised something grave in an earlier run, and gave no complete answer this time", strings.Join(who, " and "))
 }
 
-// raised are who raised what is grave and open and has no thread, and those that an earlier report names and that have not been heard since, as markers name
+// raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
 // them. A review that converged leaves nothing open.
 func (d verdict) raised() (names []string) {
 	if d.outcome == review.Converged {
@@ -67,9 +67,11 @@ func (d verdict) raised() (names []string) {
 		}
 	}
 	for g, group := range d.groups {
+		posted := d.in.Inline != nil && d.in.Inline.At[g] != ""
 		for _, i := range group {
-			if d.threads[g] < 0 && (d.in.Inline == nil || d.in.Inline.At[g] == "") {
-				add(d.findings[i])
+			f := d.findings[i]
+			if !posted && (d.threads[g] < 0 || !raisedIn(d.in.Snapshot.Conversation.Threads[d.threads[g]], f.Source.Name)) {
+				add(f)
 			}
 		}
 	}
@@ -99,8 +101,12 @@ func (d verdict) raised() (names []string) {
 
 // raised reports whether an answer is of a reviewer that raised what is grave in a thread.
 func (h AgentReport) raised(t conversation.Thread) bool {
-	r := h.Answer.Receipt
-	return r.Role == review.RoleReviewer && slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return grave(f) && f.Source.Name == r.Name })
+	return h.Answer.Receipt.Role == review.RoleReviewer && raisedIn(t, h.Answer.Receipt.Name)
+}
+
+// raisedIn reports whether a thread shows something grave from a reviewer.
+func raisedIn(t conversation.Thread, name string) bool {
+	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return grave(f) && f.Source.Name == name })
 }
 
 // raisedSince reports whether a reviewer of the earlier run has raised something grave on another head since it answered, and the thread is open: its answer

@@ -1,11 +1,13 @@
 package orchestrator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // A P0 or P1 of an earlier run with a thread is not settled by others while who raised it gives no complete answer (threats.md T332).
@@ -64,6 +66,45 @@ func TestWhoRaisedItIsHeard(t *testing.T) {
 		}
 		if r.Outcome != row.want || row.want == review.Partial && !strings.Contains(r.Reason, "1 grave finding of an earlier run is open") {
 			t.Errorf("%s: %s: %s; want %s", what, r.Outcome, r.Reason, row.want)
+		}
+	}
+}
+
+// A report keeps who raised what is grave and open where no thread says that they did (threats.md T332).
+func TestAReportKeepsWhoRaisedWhat(t *testing.T) {
+	p1 := quoting(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero"), 9, "return Count(shelves) / len(shelves)")
+	p2 := p1
+	p2.Priority = review.P2
+	open := func(said ...review.Finding) []conversation.Thread {
+		th := showing(said...)
+		th.Closed, th.ClosedBy = false, ""
+		return []conversation.Thread{th}
+	}
+	for what, row := range map[string]struct {
+		found   []review.Finding
+		threads []conversation.Thread
+		owing   []string
+		want    string
+	}{
+		"nothing has a thread":                    {[]review.Finding{p1, saidBy("two", p1, p1.Title)}, nil, nil, "one two"},
+		"a thread says it":                        {[]review.Finding{p1}, open(p1), nil, ""},
+		"a thread says it from another":           {[]review.Finding{p1, saidBy("two", p1, p1.Title)}, open(p1), nil, "two"},
+		"a thread says that it is less":           {[]review.Finding{p1}, open(p2), nil, "one"},
+		"it is not grave":                         {[]review.Finding{p2}, nil, nil, ""},
+		"who raised it before is not heard again": {[]review.Finding{p2}, nil, []string{"one", "three"}, "three"},
+	} {
+		in := raised(row.found, row.threads...)
+		for _, name := range row.owing {
+			in.Snapshot.Owing = append(in.Snapshot.Owing, sanitize.RaisedBy(name))
+		}
+		var got []string
+		for _, name := range []string{"one", "two", "three"} {
+			if slices.Contains(Judge(in).raised, sanitize.RaisedBy(name)) {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != row.want {
+			t.Errorf("%s: %q, want %q", what, got, row.want)
 		}
 	}
 }

@@ -106,9 +106,10 @@ func (t Thread) since() []Reply {
 // openAfterCure reports whether a thread is open although we said that its problem is gone.
 func (t Thread) openAfterCure() bool { return t.Status == Resolved && t.Ruling == "" && !t.Closed }
 
-// Reopened reports whether somebody opened a thread again of which we said that its problem is gone, and said something there that is heard.
+// Reopened reports whether a thread is open of which we said that its problem is gone, and somebody who decides has said something there since. GitHub does not
+// tell whether it ever was closed.
 func (p People) Reopened(t Thread) bool {
-	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool { return p.Voice(r.Author, r.Bot).Heard() })
+	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool { return p.Voice(r.Author, r.Bot).Decides() })
 }
 
 // Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is
