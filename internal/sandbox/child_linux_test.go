@@ -254,6 +254,10 @@ func calls() {
 	try("share_sched_setattr", unix.SYS_SCHED_SETATTR, self, 0, 0)
 	try("share_sched_setparam", unix.SYS_SCHED_SETPARAM, self, 0, 0)
 	try("share_sched_setscheduler", unix.SYS_SCHED_SETSCHEDULER, self, bad, 0)
+	try("setlease", unix.SYS_FCNTL, bad, unix.F_SETLEASE, unix.F_WRLCK)
+	try("notify", unix.SYS_FCNTL, bad, unix.F_NOTIFY, 1)
+	try("setdeleg", unix.SYS_FCNTL, bad, setDelegation, 0)
+	try("own_fcntl", unix.SYS_FCNTL, 1, unix.F_GETFL, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
 }

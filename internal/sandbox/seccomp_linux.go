@@ -50,7 +50,14 @@ var shares = map[uint32]uint32{
 	unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0,
 }
 
+// leases are the commands of fcntl by which who owns a file, and may only read it, makes everybody who opens it wait until the lease is
+// given back, or for 45 s: another child, and prloop's own git. F_SETDELEG does so on folders too, F_NOTIFY is the same interface's way to watch one.
+var leases = []uint32{unix.F_SETLEASE, unix.F_NOTIFY, setDelegation}
+
 const (
+	// setDelegation is F_SETDELEG, which Linux 6.19 has and the library does not name.
+	setDelegation = 1024 + 16
+
 	// newSpaces are the flags of clone and unshare that make namespaces; the one for time means something else to clone.
 	newSpaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
 		unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -160,6 +167,12 @@ func (r filterRules) program() filter {
 				f.when(option, func(f *filter) { f.fail(unix.EPERM) })
 			}
 		})
+	})
+	f.call(unix.SYS_FCNTL, func(f *filter) {
+		f.argument(1)
+		for _, command := range leases {
+			f.when(command, func(f *filter) { f.fail(unix.EPERM) })
+		}
 	})
 	// Typing into a terminal, and line disciplines.
 	f.call(unix.SYS_IOCTL, func(f *filter) {
