@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,6 +50,19 @@ func TestWhatCountsIsCutLast(t *testing.T) {
 	}
 	if last := parts[len(parts)-1].String(); !strings.Contains(last, "TRUNCATED") || !strings.Contains(last, "<summary>Receipt: ") || !strings.HasSuffix(last, "</details>\n") || strings.Contains(all, "nit 149") {
 		t.Errorf("the end is not cut before the receipt:\n%s", last[max(0, len(last)-3000):])
+	}
+}
+
+// threats.md T40: a report that is read here, and not where it is posted, shows no characters that turn around what stands beside them.
+func TestNothingIsTurnedAround(t *testing.T) {
+	const turned = "a\u202eb\u2066c\u200dd"
+	d := samples()["changes"]
+	d.Findings = []Finding{{ID: turned, Identity: turned, Priority: review.P1, Category: turned, File: turned, Line: 1, By: []string{turned}, Title: turned, Must: true, Open: true,
+		Description: turned, Suggestions: []Suggestion{{turned, turned}}, Evidence: turned, Language: turned, Also: []Wording{{By: turned, Category: turned, Title: turned + "2", Description: turned}}}}
+	d.Reason, d.Why, d.Notes, d.Remarks = turned, turned, []string{turned}, []string{turned}
+	text := Render(d)
+	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.Is(unicode.Cf, r) }); i >= 0 || !strings.Contains(text, "abcd") {
+		t.Errorf("byte %d:\n%s", i, text)
 	}
 }
 

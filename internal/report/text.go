@@ -21,11 +21,14 @@ func disarm(s string) string {
 	})
 }
 
-// fold makes text one line.
+// fold makes text one line, without characters that nobody sees and that turn around or split what stands beside them.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			return ' '
+		case unicode.Is(unicode.Cf, r):
+			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
@@ -40,7 +43,7 @@ func word(s string) string {
 	return strings.TrimSpace(strings.NewReplacer("`", "'", "|", "/", "·", "-").Replace(fold(s)))
 }
 
-// block keeps lines, without control characters, trailing blanks and empty lines at the ends.
+// block keeps lines, without control and format characters, trailing blanks and empty lines at the ends.
 func block(s string) string { return disarm(code(s)) }
 
 // code is block for text that will stand in a fence, where tags are harmless.
@@ -49,7 +52,7 @@ func code(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
 		l = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) && r != '\t' {
+			if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\t' {
 				return -1
 			}
 			return r
