@@ -93,6 +93,9 @@ func (p *plan) setUp() error {
 		if err := loopbackUp(); err != nil {
 			return fmt.Errorf("bring loopback up: %w", err)
 		}
+		if p.Userns {
+			halveWatches()
+		}
 		if err := p.buildRoot(); err != nil {
 			return err
 		}

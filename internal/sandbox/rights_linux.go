@@ -3,6 +3,9 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,6 +51,20 @@ func dropRights(switchUID bool) error {
 	return nil
 }
 
+// queuedSignals is how many signals and timers may wait: the kernel counts them by user, and without room timers of others fail.
+const queuedSignals = 4096
+
+// halveWatches leaves a child half of what a user may have of inotify. The kernel counts all user namespaces of a user together, so one
+// child could take what the others and the user's own programs need. Where /proc may not be written, it still can (SECURITY.md).
+func halveWatches() {
+	for _, what := range []string{"instances", "watches"} {
+		text, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_" + what)
+		if all, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			_ = os.WriteFile("/proc/sys/user/max_inotify_"+what, strconv.AppendInt(nil, all/2, 10), 0)
+		}
+	}
+}
+
 // limit sets the resource limits of this process, which the agent inherits. They bind this process too, so all are far
 // above what it needs. Memory is bounded by who starts the sandbox: a limit on address space keeps runtimes that reserve much
 // more than they use (Node.js, Go, Java) from starting.
@@ -64,6 +81,7 @@ func (l Limits) limit(others uint64) error {
 		{"open files", unix.RLIMIT_NOFILE, l.Files},
 		{"locked memory", unix.RLIMIT_MEMLOCK, 64 << 10},
 		{"message queues", unix.RLIMIT_MSGQUEUE, 0},
+		{"queued signals", unix.RLIMIT_SIGPENDING, queuedSignals},
 		{"processes", unix.RLIMIT_NPROC, l.Processes + others}, // last: it counts this process's threads
 	} {
 		var now unix.Rlimit

@@ -11,11 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/prloop/prloop/internal/testkit/eventually"
 )
@@ -433,7 +436,7 @@ func TestWhatTheAgentIs(t *testing.T) {
 				r.order.Policy.Limits = Limits{Processes: 100, Files: 200, FileBytes: 300}
 				r.env = []string{"GH_TOKEN=secret"}
 				lines := strings.Split(r.good(), "\n")
-				want := []string{"limit core 0", "limit files 200", "limit size 300",
+				want := []string{"limit core 0", "limit files 200", "limit size 300", "limit signals 4096",
 					"dir " + r.home, "env HOME=" + r.home, "env PATH=/usr/bin:/bin"}
 				if missing == nil || user == 0 && os.Geteuid() == 0 { // otherwise the user's other processes are added
 					want = append(want, "limit processes 100")
@@ -462,6 +465,29 @@ func TestWhatTheAgentIs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// threats.md T476: what the kernel counts by user, and can count by user namespace, one child does not use up.
+func TestWatchesAreLeft(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var proc unix.Statfs_t
+	if err := unix.Statfs("/proc/sys", &proc); err != nil || proc.Flags&unix.ST_RDONLY != 0 || thisMachine.Probe(t.Context()).Tier != Tier1 {
+		t.Skip("no user namespace of ours, or /proc/sys is read-only: ", err)
+	}
+	forUsers(t, func(t *testing.T, user int) {
+		n, err := strconv.Atoi(strings.TrimSpace(newTrial(t, user, "watches").good()))
+		if err != nil || n == 0 || user != 0 && n > all/2 { // a child of root has a uid of its own, and all that goes with it
+			t.Errorf("%d of %d: %v", n, all, err)
+		}
+	})
 }
 
 func TestForbiddenCalls(t *testing.T) {
