@@ -252,6 +252,7 @@ func calls() {
 	try("memfd_secret", unix.SYS_MEMFD_SECRET, 0, 0, 0)
 	try("sysv_semget", unix.SYS_SEMGET, unix.IPC_PRIVATE, 1, unix.IPC_CREAT|0o600)
 	try("sysv_msgget", unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600, 0)
+	try("io_setup", unix.SYS_IO_SETUP, 0, 0, 0)
 	self := uintptr(os.Getpid())
 	try("prlimit_by_number", unix.SYS_PRLIMIT64, self, unix.RLIMIT_NOFILE, 0)
 	try("own_prlimit", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, 0)
