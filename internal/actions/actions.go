@@ -3,6 +3,7 @@
 package actions
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +20,10 @@ type Doing string
 
 // The doings.
 const (
-	Nothing  Doing = "nothing"
-	Review   Doing = "review"
+	Nothing Doing = "nothing"
+	Review  Doing = "review"
+	// Words is a review where no report stands for the commit: nothing but the title or the description of the pull request was edited.
+	Words    Doing = "words"
 	Comment  Doing = "comment"
 	Schedule Doing = "schedule"
 )
@@ -43,10 +46,12 @@ type Event struct {
 // Decision is what follows from an event.
 type Decision struct {
 	Do Doing
-	// Why says why nothing is done.
+	// Why says why nothing is done, or need be.
 	Why string
-	// PR is the pull request of a review or comment.
+	// PR is the pull request of a review or comment, or of an event of a pull request about which nothing is done.
 	PR int
+	// Head is the commit of the event, on which the job's own check stands; empty where the event is not one of PR.
+	Head string
 	// Fork is true when the event is a fork's: GitHub then gives the job no secrets, and a token that cannot write.
 	Fork bool
 	// Asked is the comment of a Comment.
@@ -75,10 +80,14 @@ type payload struct {
 	Number      int
 	Repository  *repository
 	PullRequest *struct {
+		Number int
 		State  string
 		Draft  bool
 		Labels []struct{ Name string }
-		Head   struct{ Repo *repository }
+		Head   struct {
+			SHA  string
+			Repo *repository
+		}
 	} `json:"pull_request"`
 	Label *struct{ Name string }
 	// Changes is what an edit changed; Base is set when the pull request is to be merged into another branch.
@@ -103,7 +112,7 @@ type repository struct {
 	FullName string `json:"full_name"`
 }
 
-// reviewed are the actions of pull_request that lead to a review. An edit does where it chose another base: what was said of the commit
+// reviewed are the actions of pull_request that lead to a review. An edit always does where it chose another base: what was said of the commit
 // before, its status included, was said of another change by the rules of another branch (threats.md T220).
 var reviewed = []string{"opened", "reopened", "synchronize", "ready_for_review", "labeled", "edited"}
 
@@ -114,11 +123,8 @@ func Decide(e Event) (Decision, error) {
 		return Decision{Do: Schedule, Job: e.Job}, nil
 	case e.Name == "workflow_dispatch":
 		return Decision{Do: Review, PR: e.PR}, nil
-	case e.Name == "pull_request_target":
-		// Whoever opens a pull request would spend the job's secrets (decision 49).
-		return nothing("pull_request_target lends a stranger's pull request this job's secrets; use pull_request, and ask for reviews of forks by comment"), nil
-	case e.Name != "pull_request" && e.Name != "issue_comment":
-		return nothing("nothing is done about %q", e.Name), nil
+	case !strings.HasPrefix(e.Name, pullRequest) && e.Name != "issue_comment":
+		return Decision{Do: Nothing, Why: fmt.Sprintf(aboutNothing, e.Name)}, nil
 	}
 	var p payload
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -133,41 +139,59 @@ func Decide(e Event) (Decision, error) {
 	return p.review(e)
 }
 
-func nothing(format string, args ...any) Decision {
-	return Decision{Do: Nothing, Why: fmt.Sprintf(format, args...)}
-}
+const (
+	// pullRequest is the event that leads to reviews, and begins the names of the others of pull requests.
+	pullRequest  = "pull_request"
+	aboutNothing = "nothing is done about %q"
+)
 
 // review decides about an event of a pull request.
 func (p payload) review(e Event) (Decision, error) {
 	pr := p.PullRequest
-	if pr == nil || p.Number <= 0 {
+	if pr == nil || max(p.Number, pr.Number) <= 0 {
 		return Decision{}, fmt.Errorf("the event %s names no pull request", e.Name)
 	}
-	d := Decision{Do: Review, PR: p.Number, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
-	if e.PR > 0 {
-		d.PR = e.PR
+	d := Decision{Do: Review, PR: cmp.Or(p.Number, pr.Number), Head: pr.Head.SHA, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
+	if e.PR > 0 && e.PR != d.PR {
+		d.PR, d.Head = e.PR, ""
 	}
+	if d.Why = p.left(e); d.Why != "" {
+		d.Do = Nothing
+		return d, nil
+	}
+	if p.Action == "edited" && (p.Changes == nil || p.Changes.Base == nil) {
+		d.Do, d.Why = Words, "nothing is done when the words of a pull request are edited"
+	}
+	return d, nil
+}
+
+// left says why an event of a pull request leads to no review; empty when it may.
+func (p payload) left(e Event) string {
+	pr := p.PullRequest
 	has := false
 	for _, l := range pr.Labels {
 		has = has || l.Name == e.Label
 	}
 	switch {
+	case e.Name == "pull_request_target":
+		// Whoever opens a pull request would spend the job's secrets (decision 49).
+		return "pull_request_target lends a stranger's pull request this job's secrets; use pull_request, and ask for reviews of forks by comment"
+	case e.Name != pullRequest:
+		return fmt.Sprintf(aboutNothing, e.Name)
 	case !slices.Contains(reviewed, p.Action):
-		return nothing("nothing is done when a pull request is %s", spell(p.Action)), nil
-	case p.Action == "edited" && (p.Changes == nil || p.Changes.Base == nil):
-		return nothing("nothing is done when the words of a pull request are edited"), nil
+		return "nothing is done when a pull request is " + spell(p.Action)
 	case pr.State != "open":
-		return nothing("the pull request is %s", spell(pr.State)), nil
+		return "the pull request is " + spell(pr.State)
 	case drafts.Why(pr.Draft, e.Drafts, false) != "":
-		return nothing("%s", drafts.Why(pr.Draft, e.Drafts, false)), nil
+		return drafts.Why(pr.Draft, e.Drafts, false)
 	case e.Label == "":
-		return d, nil
+		return ""
 	case p.Action == "labeled" && (p.Label == nil || p.Label.Name != e.Label):
-		return nothing("the label that was added is not %q", e.Label), nil
+		return fmt.Sprintf("the label that was added is not %q", e.Label)
 	case !has:
-		return nothing("the pull request does not have the label %q", e.Label), nil
+		return fmt.Sprintf("the pull request does not have the label %q", e.Label)
 	}
-	return d, nil
+	return ""
 }
 
 // comment decides about an event of a comment. Whether prloop listens to it is asked elsewhere.

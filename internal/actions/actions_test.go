@@ -64,7 +64,7 @@ func TestEveryRecordedEvent(t *testing.T) {
 }
 
 const ready = `{"action":"opened","number":7,"repository":{"full_name":"acme/widgets"},
-	"pull_request":{"state":"open","draft":false,"labels":[{"name":"prloop"},{"name":"bug"}],"head":{"repo":{"full_name":"acme/widgets"}}}}`
+	"pull_request":{"state":"open","draft":false,"labels":[{"name":"prloop"},{"name":"bug"}],"head":{"sha":"5ba3","repo":{"full_name":"acme/widgets"}}}}`
 
 const said = `{"action":"created","repository":{"full_name":"acme/widgets"},"issue":{"number":7,"pull_request":{"url":"x"}},
 	"comment":{"id":5,"body":"!prloop help","updated_at":"2026-01-01T00:00:00Z","user":{"login":"mona","id":43,"type":"User"}}}`
@@ -78,20 +78,24 @@ func TestDecide(t *testing.T) {
 		// err is part of the error.
 		err string
 	}{
-		{"a pull request", actions.Event{Name: "pull_request", Payload: []byte(ready)}, actions.Decision{Do: actions.Review, PR: 7}, ""},
-		{"a fork's", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"head":{"repo":{"full_name":"acme/widgets"}}`, `"head":{"repo":{"full_name":"mona/widgets"}}`))}, actions.Decision{Do: actions.Review, PR: 7, Fork: true}, ""},
-		{"a fork's that is gone", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"head":{"repo":{"full_name":"acme/widgets"}}`, `"head":{"repo":null}`))}, actions.Decision{Do: actions.Review, PR: 7, Fork: true}, ""},
-		{"a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, Why: "draft"}, ""},
-		{"a closed one with a new label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"open"`, `"closed"`, "opened", "labeled"))}, actions.Decision{Do: actions.Nothing, Why: "closed"}, ""},
+		{"a pull request", actions.Event{Name: "pull_request", Payload: []byte(ready)}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"a fork's", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":{"full_name":"mona/widgets"}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Fork: true}, ""},
+		{"a fork's that is gone", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":null`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Fork: true}, ""},
+		{"a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft"}, ""},
+		{"a closed one with a new label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"open"`, `"closed"`, "opened", "labeled"))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "closed"}, ""},
 		{"another pull request is named", actions.Event{Name: "pull_request", Payload: []byte(ready), PR: 9}, actions.Decision{Do: actions.Review, PR: 9}, ""},
-		{"it has the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7}, ""},
-		{"it lacks the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "review"}, actions.Decision{Do: actions.Nothing, Why: `does not have the label "review"`}, ""},
-		{"the label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"prloop"}`)), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7}, ""},
-		{"another label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"bug"}`)), Label: "prloop"}, actions.Decision{Do: actions.Nothing, Why: `is not "prloop"`}, ""},
-		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7}, ""},
-		{"the title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`))}, actions.Decision{Do: actions.Nothing, Why: "words"}, ""},
-		{"an edit of nothing", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "edited"))}, actions.Decision{Do: actions.Nothing, Why: "words"}, ""},
-		{"the target's event", actions.Event{Name: "pull_request_target", Payload: []byte(ready)}, actions.Decision{Do: actions.Nothing, Why: "secrets"}, ""},
+		{"it has the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"it lacks the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`}, ""},
+		{"the label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"prloop"}`)), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"another label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"bug"}`)), Label: "prloop"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `is not "prloop"`}, ""},
+		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"the title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
+		{"an edit of nothing", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "edited"))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
+		{"the title of a draft is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft"}, ""},
+		{"a fork's title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`, `"repo":{"full_name":"acme/widgets"}`, `"repo":null`))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Fork: true, Why: "words"}, ""},
+		{"the number of the event's pull request is named", actions.Event{Name: "pull_request", Payload: []byte(ready), PR: 7}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"the target's event", actions.Event{Name: "pull_request_target", Payload: []byte(ready)}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "secrets"}, ""},
+		{"a review", actions.Event{Name: "pull_request_review", Payload: []byte(with(ready, `"number":7,`, "", `"state"`, `"number":7,"state"`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `"pull_request_review"`}, ""},
 		{"a comment", actions.Event{Name: "issue_comment", Payload: []byte(said)}, actions.Decision{Do: actions.Comment, PR: 7}, ""},
 		{"a schedule", actions.Event{Name: "schedule", Job: "nightly", Payload: []byte(`{"schedule":"0 3 * * *"}`)}, actions.Decision{Do: actions.Schedule, Job: "nightly"}, ""},
 		{"a schedule without a file", actions.Event{Name: "schedule", Job: "nightly"}, actions.Decision{Do: actions.Schedule, Job: "nightly"}, ""},
@@ -103,7 +107,7 @@ func TestDecide(t *testing.T) {
 		{"not JSON", actions.Event{Name: "pull_request", Payload: []byte("{")}, actions.Decision{}, "read the event pull_request"},
 		{"no number", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"number":7,`, ""))}, actions.Decision{}, "names no pull request"},
 		{"no comment", actions.Event{Name: "issue_comment", Payload: []byte(`{"repository":{"full_name":"acme/widgets"}}`)}, actions.Decision{}, "names no comment"},
-		{"an action with commands for the runner", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"::stop-commands::\nx"`))}, actions.Decision{Do: actions.Nothing, Why: "is stopcommandsx"}, ""},
+		{"an action with commands for the runner", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"::stop-commands::\nx"`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "is stopcommandsx"}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.in.Repository = "acme/widgets"
@@ -114,7 +118,7 @@ func TestDecide(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Fork != row.want.Fork || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
+			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Head != row.want.Head || got.Fork != row.want.Fork || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
 				t.Errorf("%+v, %v; want %+v", got, err, row.want)
 			}
 			if a := got.Asked; got.Do == actions.Comment && (a.ID != 5 || a.Author.Login != "mona" || !a.PullRequest || a.Action != "created" || a.UpdatedAt.IsZero()) {

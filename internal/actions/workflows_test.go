@@ -25,6 +25,7 @@ var attacks = []struct {
 	{"secrets are handed on whole", regexp.MustCompile(`secrets: inherit|toJSON\(secrets\)`)},
 	{"a cache is shared with pull requests", regexp.MustCompile(`actions/cache`)},
 	{"a runner of one's own runs strangers' jobs", regexp.MustCompile(`self-hosted`)},
+	{"an author has the job skipped, which counts as a success", regexp.MustCompile(`(?m)^    if:[^\n]*(?:pull_request\.(?:draft|title|body)|event\.(?:action|changes))`)},
 	{"commands of the log are trusted", regexp.MustCompile(`ACTIONS_ALLOW_UNSECURE_COMMANDS`)},
 }
 
@@ -53,7 +54,7 @@ func TestExamplesWithstandKnownAttacks(t *testing.T) {
 // Each pattern finds what it is there for.
 func TestAttacksAreFound(t *testing.T) {
 	bad := "on: pull_request_target\n  workflow_run:\npermissions: write-all\n - uses: actions/checkout@v4\n   run: echo ${{ github.event.pull_request.title }}\n" +
-		"container: node:20\nsecrets: inherit\n uses: actions/cache@v4\nruns-on: self-hosted\nenv: ACTIONS_ALLOW_UNSECURE_COMMANDS\n"
+		"container: node:20\nsecrets: inherit\n uses: actions/cache@v4\nruns-on: self-hosted\n    if: ${{ !github.event.pull_request.draft }}\nenv: ACTIONS_ALLOW_UNSECURE_COMMANDS\n"
 	for _, a := range attacks {
 		if !a.pattern.MatchString(bad) {
 			t.Errorf("%s is not found", a.name)

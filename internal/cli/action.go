@@ -20,7 +20,8 @@ func actionCommand(p *Invocation) *cobra.Command {
 		Use:   "action",
 		Short: "Handle the event of a GitHub Actions job",
 		Long: "Reads the event of the job: pull requests are reviewed, comments such as \"!prloop review\" answered, and schedules do\n" +
-			"the job of that name in .reviewerc. Any other event is a line in the log and status 0. The inputs of the action stand in PRLOOP_INPUTS, as JSON. docs/ci.md has workflows.",
+			"the job of that name in .reviewerc. Any other event is a line in the log, and the status is that of the last report of its commit, or 0.\n" +
+			"The inputs of the action stand in PRLOOP_INPUTS, as JSON. docs/ci.md has workflows.",
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return p.action(c.Context()) },
 	}
@@ -52,18 +53,46 @@ func (p *Invocation) action(ctx context.Context) error {
 	}
 	log := func(why string) { fmt.Fprintf(p.Stdout, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(why))) }
 	switch j.Do {
-	case actions.Review:
-		if j.Fork {
-			p.note("a fork's pull request: the token of the job cannot write, so the report stands in the step summary")
-		}
-		return p.run(ctx, options(j.Fixes()))
 	case actions.Comment:
 		return p.answer(ctx, j, options, log)
 	case actions.Schedule:
 		return p.schedule(ctx, j.Job, options(false))
 	}
-	log(j.Why)
-	return nil
+	if j.Do != actions.Review {
+		outcome, url, err := p.lastWord(ctx, j, options(false))
+		switch {
+		case err != nil:
+			return err
+		case outcome != "":
+			log(fmt.Sprintf("%s; the last report of %.7s says %s: %s", j.Why, j.Head, outcome, url))
+			return exitStatus(outcome.ExitStatus())
+		case j.Do == actions.Nothing:
+			log(j.Why)
+			return nil
+		}
+	}
+	if j.Fork {
+		p.note("a fork's pull request: the token of the job cannot write, so the report stands in the step summary")
+	}
+	return p.run(ctx, options(j.Fixes()))
+}
+
+// lastWord is what the newest report says of the commit of an event that leads to no review. The check of such a job takes the place of the one before on that
+// commit, so it has to say the same (threats.md T460). The outcome is empty where no report says anything of it.
+func (p *Invocation) lastWord(ctx context.Context, j actionsjob.Job, o runOptions) (review.Outcome, string, error) {
+	if j.Head == "" {
+		return "", "", nil
+	}
+	s, err := p.openToRun(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	defer s.Close(ctx)
+	target, err := p.target(ctx, s, o)
+	if err != nil {
+		return "", "", err
+	}
+	return s.LastWord(ctx, target, j.Head)
 }
 
 // answer answers the comment of a job.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -144,6 +145,22 @@ func Approved(body string) bool {
 		}
 	}
 	return false
+}
+
+var (
+	outcomeLine = lazyregexp.New("(?m)^- Outcome: `([a-z_]+)`")
+	commitLines = lazyregexp.New("(?m)^- Head: `([0-9a-f]+)`\r?\n- Merge base: `[0-9a-f]+`\r?\n- Base: `([0-9a-f]+)`\r?$")
+)
+
+// Concluded is what the body of a report of ours says in its receipt, which stands at the end: the commits that were reviewed, and how the run ended. All are
+// empty where it does not say so, as in one part of several. The caller has to know that the body is ours.
+func Concluded(body string) (head, base string, outcome review.Outcome) {
+	commits, outcomes := commitLines.FindAllStringSubmatch(body, -1), outcomeLine.FindAllStringSubmatch(body, -1)
+	if len(commits) == 0 || len(outcomes) == 0 {
+		return "", "", ""
+	}
+	last := commits[len(commits)-1]
+	return last[1], last[2], review.Outcome(outcomes[len(outcomes)-1][1])
 }
 
 // AfterScan is the note of a full review that followed on a scan.

@@ -1,0 +1,57 @@
+package orchestrator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// What the newest report of our account says of a commit is the last word on it; an approval is one for the base commit of then alone.
+func TestLastWord(t *testing.T) {
+	head, other, base := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)
+	us := review.Person{Login: "github-actions", ID: 7, Bot: true}
+	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
+	said := func(minute int, o review.Outcome, head string) review.Comment {
+		d := report.Data{Target: review.Target{PR: 7}, Round: 1, Rounds: 1, Outcome: o, Receipt: review.Receipt{HeadSHA: head, BaseSHA: base, MergeBaseSHA: base}}
+		if o == review.Converged {
+			d.Verdict = &review.Verdict{Consensus: review.Approve}
+		}
+		parts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: "run", Round: 1, Nonce: "n", RepoID: "o/r", PR: 7, Key: make([]byte, sanitize.KeySize)}, sanitize.Policy{})
+		if err != nil || len(parts) != 1 {
+			t.Fatal(len(parts), err)
+		}
+		return review.Comment{Author: us, Body: parts[0].String(), URL: string(o), CreatedAt: at(minute), UpdatedAt: at(minute)}
+	}
+	stranger := said(9, review.Converged, head)
+	stranger.Author = review.Person{Login: "mallory", ID: 8}
+	quoted := said(9, review.ChangesRequested, head)
+	quoted.Body = strings.Replace(quoted.Body, "## prloop: changes requested", "## prloop: no verdict", 1)
+	claimed := said(9, review.ChangesRequested, head)
+	claimed.Body = strings.Replace(claimed.Body, "- Outcome: `changes_requested`", "- Outcome: `converged`", 1)
+	for name, c := range map[string]struct {
+		comments []review.Comment
+		base     string
+		want     review.Outcome
+	}{
+		"nothing":                             {nil, base, ""},
+		"an approval":                         {[]review.Comment{said(1, review.Converged, head)}, base, review.Converged},
+		"an approval for another base":        {[]review.Comment{said(1, review.Converged, head)}, other, ""},
+		"an approval of another head":         {[]review.Comment{said(1, review.Converged, other)}, base, ""},
+		"changes requested":                   {[]review.Comment{said(1, review.ChangesRequested, head)}, other, review.ChangesRequested},
+		"partial":                             {[]review.Comment{said(1, review.Partial, head)}, base, review.Partial},
+		"the newest counts":                   {[]review.Comment{said(2, review.ChangesRequested, head), said(1, review.Converged, head)}, base, review.ChangesRequested},
+		"the newest is of another head":       {[]review.Comment{said(1, review.Converged, head), said(2, review.ChangesRequested, other)}, base, ""},
+		"somebody else's":                     {[]review.Comment{said(1, review.ChangesRequested, head), stranger}, base, review.ChangesRequested},
+		"the heading of another template":     {[]review.Comment{quoted}, base, review.ChangesRequested},
+		"an approval that the heading denies": {[]review.Comment{claimed}, base, ""},
+	} {
+		got, url := LastWord(c.comments, us, review.PullRequest{Number: 7, HeadSHA: head, BaseSHA: c.base}, head)
+		if got != c.want || url != string(c.want) && got != "" {
+			t.Errorf("%s: %q, %q; want %q", name, got, url, c.want)
+		}
+	}
+}
