@@ -18,6 +18,16 @@ func (e *ClosedError) Error() string {
 	return fmt.Sprintf("%s is %s", e.Target, strings.ToLower(e.State))
 }
 
+// MovedOnError: the pull request has another head than the order is about.
+type MovedOnError struct {
+	Target    review.Target
+	Head, Now string
+}
+
+func (e *MovedOnError) Error() string {
+	return fmt.Sprintf("%s is at %.7s by now, and this job is about %.7s", e.Target, e.Now, e.Head)
+}
+
 // DraftError: the pull request is a draft, and the order does not allow one.
 type DraftError struct{ Target review.Target }
 

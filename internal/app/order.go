@@ -25,6 +25,8 @@ import (
 type Order struct {
 	// Target is the pull request, or a local change of the checkout at Dir. Which commit a change is, if it is one, is found out.
 	Target review.Target
+	// Head is the commit that the pull request has to be at; empty for any.
+	Head string
 	// Revision names the commit of a review.ChangeCommit, Patch is the text of a review.ChangePatch.
 	// Index is the file of a review.ChangeStaged where git names one; empty for the checkout's own.
 	Revision string
@@ -171,6 +173,9 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		o.Target.Repo, r.repoID = pr.Repo, pr.RepoID // leases, runs and markers go by the name: it is GitHub's spelling, whatever was typed
 		if pr.State != "OPEN" {
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
+		}
+		if o.Head != "" && o.Head != pr.HeadSHA {
+			return orchestrator.Request{}, &MovedOnError{o.Target, o.Head, pr.HeadSHA}
 		}
 		if drafts.Why(pr.Draft, o.Drafts, o.Asked != nil || o.Command != nil) != "" {
 			return orchestrator.Request{}, &DraftError{o.Target}

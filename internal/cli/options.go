@@ -23,6 +23,7 @@ import (
 type runOptions struct {
 	target     string // number, URL, owner/repo#N, branch; empty for the current branch
 	repo       string // -R
+	head       string // the commit that the pull request has to be at; empty for any
 	base       string // a local range when set
 	staged     bool
 	commit     string // REV

@@ -72,6 +72,9 @@ var table = []row{
 
 	// What a run is ordered for.
 	{as(func(e *app.ClosedError) string { return afterClosing(e.State) }), advice.Usage},
+	{as(func(*app.MovedOnError) string {
+		return "wait for the job of the newer commit, or ask by comment: !prloop review"
+	}), review.Superseded.ExitStatus()},
 	{as(func(*app.DraftError) string { return "mark it ready for review, or use --draft" }), advice.Usage},
 	{as(func(e *app.NoFindingError) string {
 		if e.Several > 0 {
