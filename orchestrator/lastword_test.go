@@ -15,16 +15,24 @@ func TestLastWord(t *testing.T) {
 	head, other, base := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)
 	us := review.Person{Login: "github-actions", ID: 7, Bot: true}
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
-	said := func(minute int, o review.Outcome, head string) review.Comment {
-		d := report.Data{Target: review.Target{PR: 7}, Round: 1, Rounds: 1, Outcome: o, Receipt: review.Receipt{HeadSHA: head, BaseSHA: base, MergeBaseSHA: base}}
+	parts := func(minute int, o review.Outcome, head string, remarks ...string) (all []review.Comment) {
+		d := report.Data{Target: review.Target{PR: 7}, Round: 1, Rounds: 1, Outcome: o, Receipt: review.Receipt{HeadSHA: head, BaseSHA: base, MergeBaseSHA: base}, Remarks: remarks}
 		if o == review.Converged {
 			d.Verdict = &review.Verdict{Consensus: review.Approve}
 		}
-		parts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: "run", Round: 1, Nonce: "n", RepoID: "o/r", PR: 7, Key: make([]byte, sanitize.KeySize)}, sanitize.Policy{})
-		if err != nil || len(parts) != 1 {
-			t.Fatal(len(parts), err)
+		texts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: "run", Round: 1, Nonce: "n", RepoID: "o/r", PR: 7, Key: make([]byte, sanitize.KeySize)}, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return review.Comment{Author: us, Body: parts[0].String(), URL: string(o), CreatedAt: at(minute), UpdatedAt: at(minute)}
+		for _, text := range texts {
+			all = append(all, review.Comment{Author: us, Body: text.String(), URL: string(o), CreatedAt: at(minute), UpdatedAt: at(minute)})
+		}
+		return all
+	}
+	said := func(minute int, o review.Outcome, head string) review.Comment { return parts(minute, o, head)[0] }
+	long := parts(1, review.ChangesRequested, head, strings.Repeat(strings.Repeat("word ", 1000)+"\n\n", 20))
+	if len(long) < 2 {
+		t.Fatal("the long report has one part")
 	}
 	stranger := said(9, review.Converged, head)
 	stranger.Author = review.Person{Login: "mallory", ID: 8}
@@ -42,6 +50,8 @@ func TestLastWord(t *testing.T) {
 		"an approval for another base":        {[]review.Comment{said(1, review.Converged, head)}, other, ""},
 		"an approval of another head":         {[]review.Comment{said(1, review.Converged, other)}, base, ""},
 		"changes requested":                   {[]review.Comment{said(1, review.ChangesRequested, head)}, other, review.ChangesRequested},
+		"a report in parts":                   {long, base, review.ChangesRequested},
+		"half a report":                       {long[:1], base, ""},
 		"partial":                             {[]review.Comment{said(1, review.Partial, head)}, base, review.Partial},
 		"the newest counts":                   {[]review.Comment{said(2, review.ChangesRequested, head), said(1, review.Converged, head)}, base, review.ChangesRequested},
 		"the newest is of another head":       {[]review.Comment{said(1, review.Converged, head), said(2, review.ChangesRequested, other)}, base, ""},
