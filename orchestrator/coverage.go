@@ -125,7 +125,7 @@ func illegible(f review.BriefFile) bool {
 const unreadRun = "\ufffd\ufffd"
 
 const (
-	hiddenPart = "a part was masked as a secret, which no rule says it is: PRLOOP_SECRETS=show lets models read it"
+	hiddenPart = "a part was masked as a secret, which no rule says it is: a made-up value in plain words is not masked, and PRLOOP_SECRETS=show lets models read all"
 	hiddenName = "a part of its name is masked as a secret, and what is left may be the name of another file too: rename it"
 )
 

@@ -248,10 +248,10 @@ func (v maskedValue) inAddress() bool {
 }
 
 // secret reports whether a value can be nothing but a secret: a whole quoted text or the password of an address that has an issuer's
-// form or is random. That it is written plainly is not enough: in quotes, too, stand a command of a shell, a macro of C between two
-// texts, and the version of a dependency.
+// form. That it is written plainly, or is random, is not enough: in quotes, too, stand a command of a shell, a macro of C between two
+// texts, and the name of an image, a module or a repository, which whoever offers it may draw at random.
 func (v maskedValue) secret() bool {
-	return sanitize.Random(v.value) && (v.quoted() || v.inAddress())
+	return sanitize.Issued(v.value) && (v.quoted() || v.inAddress())
 }
 
 // gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this

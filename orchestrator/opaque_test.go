@@ -19,10 +19,13 @@ func TestWhatAMaskHides(t *testing.T) {
 		says, path, was, is string
 		added, removed      bool // whether nothing that could run is hidden
 	}{
-		{"a random value in quotes", "a", `k = "` + random + `"`, `k = "` + mask + `"`, true, true},
+		{"a random value in quotes", "a", `k = "` + random + `"`, `k = "` + mask + `"`, false, true},
+		{"an image that is named at random", "compose.yml", `token: {image: "x/` + random + `"}`, `token: {image: "` + mask + `"}`, false, true},
+		{"a token in quotes", "a", `k = "` + planted + `"`, `k = "` + mask + `"`, true, true},
+		{"a random password in an address", "a", `u = "https://ci:` + random + `@localhost/x"`, `u = "https://ci:` + mask + `@localhost/x"`, false, true},
 		{"a token in an address", "a", `u = "https://ci:` + planted + `@localhost/x"`, `u = "https://ci:` + mask + `@localhost/x"`, true, true},
-		{"two of them", "a", `f("` + random + `", '` + planted + `')`, `f("` + mask + `", '` + mask + `')`, true, true},
-		{"one of them", "a", `f("` + random + `", 'b2')`, `f("` + mask + `", '` + mask + `')`, false, true},
+		{"two of them", "a", `f("` + planted + `", '` + planted + `')`, `f("` + mask + `", '` + mask + `')`, true, true},
+		{"one of them", "a", `f("` + planted + `", 'b2')`, `f("` + mask + `", '` + mask + `')`, false, true},
 		{"a random value in backticks", "a.sh", "PASSWORD=`" + random + "`", "PASSWORD=`" + mask + "`", false, true},
 		{"a command in backticks", "a.sh", "PASSWORD=`reset_prod_db`", "PASSWORD=`" + mask + "`", false, false},
 		{"a command in quotes", "a.sh", `PASSWORD= "reset_prod_db"`, `PASSWORD= "` + mask + `"`, false, true},
