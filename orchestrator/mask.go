@@ -22,12 +22,9 @@ const ShowSecrets = "show"
 // masked takes the values that look like secrets out of everything that was read for a round, and counts them. What it gives is
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
 // touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
-// whole.
-func masked(s Snapshot, known []string) Snapshot {
+// whole. It ends with the context.
+func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 	var texts, diffs []*string
-	s.PR.Labels = slices.Clone(s.PR.Labels)
-	texts = append(texts, &s.PR.Title, &s.PR.Body, &s.PR.HeadRef, &s.PR.BaseRef)
-	texts = append(texts, each(s.PR.Labels)...)
 	b := &s.Brief
 	b.Files, b.Guidance, b.Warnings = slices.Clone(b.Files), slices.Clone(b.Guidance), slices.Clone(b.Warnings)
 	names := make([]string, 0, len(b.Files)) // for the values in them
@@ -79,18 +76,24 @@ func masked(s Snapshot, known []string) Snapshot {
 	for i := range s.Range.Skipped {
 		s.Range.Skipped[i].Path = sanitize.MaskSpelled(s.Range.Skipped[i].Path)
 	}
-	texts = append(texts, each(b.Warnings)...)
 	texts = append(texts, each(names)...)
-	s.Discussion, texts = discussionTexts(s.Discussion, texts)
-	s.Conversation, texts = conversationTexts(s.Conversation, texts)
+	s.PR.Labels = slices.Clone(s.PR.Labels)
+	words := [][]*string{{&s.PR.Title, &s.PR.Body, &s.PR.HeadRef, &s.PR.BaseRef}}
+	said := slices.Concat(each(s.PR.Labels), each(b.Warnings))
+	s.Discussion, said = discussionTexts(s.Discussion, said)
+	s.Conversation, said = conversationTexts(s.Conversation, said)
+	words = slices.AppendSeq(words, slices.Chunk(said, 1)) // each by somebody else
 	before := make([]string, len(b.Files))
 	for i := range b.Files {
 		before[i] = b.Files[i].Diff
 	}
-	s.Masked = sanitize.MaskChange(texts, diffs, pieces)
+	var err error
+	if s.Masked, err = sanitize.MaskChange(ctx, texts, diffs, pieces, words...); err != nil {
+		return s, err
+	}
 	s.Keys = nil
 	own := sanitize.Policy{Known: known}
-	for _, text := range texts {
+	for _, text := range slices.Concat(texts, slices.Concat(words...)) {
 		*text = sanitize.MaskKnown(*text, own)
 	}
 	for _, text := range diffs {
@@ -100,7 +103,7 @@ func masked(s Snapshot, known []string) Snapshot {
 		added, removed := opaque(b.Files[i].Path, before[i], b.Files[i].Diff)
 		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
 	}
-	return s
+	return s, nil
 }
 
 // clear reports whether no mask hides what may be code, or which file something is.

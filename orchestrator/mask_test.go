@@ -38,7 +38,7 @@ func TestMaskedSnapshot(t *testing.T) {
 			Reviews: []review.Review{{Body: planted}}},
 	}
 	before := text(t, in)
-	out := masked(in, nil)
+	out := maskedFor(t, in, nil)
 	if after := text(t, in); after != before {
 		t.Errorf("what was read is changed: %s", cmp.Diff(before, after))
 	}
@@ -52,7 +52,7 @@ func TestMaskedSnapshot(t *testing.T) {
 	if out.Masked == 0 || out.PR.HeadSHA != headSHA || out.PR.BaseRef != "main" {
 		t.Errorf("masked are %d values, the pull request is %+v", out.Masked, out.PR)
 	}
-	again := masked(out, nil)
+	again := maskedFor(t, out, nil)
 	again.Masked = out.Masked
 	if d := cmp.Diff(out, again); d != "" {
 		t.Errorf("masking twice changes it: %s", d)
@@ -66,7 +66,7 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 	known := []string{secret}
 	b64, inHex := base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))
 	comments := []review.Comment{{Body: "first\n" + inHex}}
-	out := masked(Snapshot{
+	out := maskedFor(t, Snapshot{
 		PR: review.PullRequest{Title: b64, Body: "one\n" + b64 + "\nthree"},
 		Brief: review.Brief{Files: []review.BriefFile{{
 			Path: "a.go", Change: "modified", Hunks: 1, HunksGiven: 1,
@@ -85,6 +85,15 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 	if d := cmp.Diff([]Line{{"a.go", 2}}, out.Opaque); d != "" {
 		t.Error("what is unread:", d)
 	}
+}
+
+func maskedFor(t *testing.T, s Snapshot, known []string) Snapshot {
+	t.Helper()
+	out, err := masked(t.Context(), s, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func text(t *testing.T, v any) string {
@@ -176,7 +185,7 @@ func TestWhoIsToldValues(t *testing.T) {
 // A mask is evidence as it was shown, also where the rules would not know the value without what stands elsewhere.
 func TestEvidenceOfWhatIsMasked(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
-	snap := masked(Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{
+	snap := maskedFor(t, Snapshot{Range: Range{MergeBase: baseSHA, Head: headSHA}, Brief: review.Brief{Files: []review.BriefFile{{
 		Path: "c.py", Change: "modified", Hunks: 1, HunksGiven: 1,
 		Diff: "diff --git a/c.py b/c.py\n--- a/c.py\n+++ b/c.py\n@@ -1 +1,2 @@\n-a\n+api_key = \"" + value + "\"\n+call(" + value + ", other)\n",
 	}}}}, nil)

@@ -21,7 +21,7 @@ import (
 // A name of which a part is masked cannot be held against a pattern, so every pattern that asks for more of a review holds for it (threats.md T325).
 func TestAMaskedNameIsRuledOutByNoPattern(t *testing.T) {
 	for _, names := range [][2]string{{"auth-" + planted + "/x.py", ""}, {"x.py", "tok_" + planted + ".py"}} {
-		in := Inputs{Snapshot: masked(Snapshot{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go"}, {Path: names[0], OldPath: names[1]}}}}, nil)}
+		in := Inputs{Snapshot: maskedFor(t, Snapshot{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go"}, {Path: names[0], OldPath: names[1]}}}}, nil)}
 		change, _ := in.Known()
 		why := escalate.Before(escalate.Auto, escalate.Triggers{Paths: []string{"auth-ghp_*/**", "tok_ghp_*"}}, change)
 		if !strings.Contains(why, "of whose name a part is masked") || strings.Contains(why, planted) {
@@ -141,7 +141,7 @@ func TestNamesThatAreMaskedAlike(t *testing.T) {
 			t.Fatalf("%s: alike are %q, %v", what, alike, err)
 		}
 		snap.Alike = alike
-		snap = masked(snap, nil)
+		snap = maskedFor(t, snap, nil)
 		for _, word := range []string{"", ShowSecrets} {
 			in := Inputs{Request: Request{Secrets: word}, Snapshot: snap}
 			read := cover(snap.Brief, [][]string{nil}, nil, 1, gathered{in: in}.hidden())

@@ -85,7 +85,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		if why := staleReason(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
-			return masked(Snapshot{PR: pr, Superseded: why}, l.Secrets), nil
+			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets)
 		}
 		snap.PR = pr
 		discussion, err := l.Forge.Discussion(ctx, pr)
@@ -149,28 +149,39 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	if snap.Keys, err = l.keys(ctx, snap); err != nil {
 		return snap, err
 	}
-	return masked(snap, l.Secrets), nil
+	err = snap.within(ctx, req.wallTime()-p.spent-snap.Took, func(ctx context.Context) (err error) {
+		snap, err = masked(ctx, snap, l.Secrets)
+		return err
+	})
+	return snap, err
 }
 
-// read reads the change, and what became of the code that threads are about, within what is left of the run's wall time: what an author has written may be
+// read reads the change, and what became of the code that threads are about.
+func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.Duration) error {
+	return snap.within(ctx, left, func(ctx context.Context) (err error) {
+		if snap.Brief, err = l.Briefer.Brief(ctx, snap.Range, req.Context, req.Limits); err != nil {
+			return err
+		}
+		if snap.Followed, err = l.follow(ctx, *snap); err != nil {
+			return err
+		}
+		snap.Gone, err = l.gone(ctx, *snap)
+		return err
+	})
+}
+
+// within does a part of reading the change within what is left of the run's wall time: what an author has written may be
 // made to take for ever. errWallTime when the time did not suffice.
-func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.Duration) (err error) {
+func (s *Snapshot) within(ctx context.Context, left time.Duration, part func(context.Context) error) (err error) {
 	limited, cancel := context.WithTimeoutCause(ctx, left, errWallTime)
 	defer cancel()
 	began := time.Now()
 	defer func() {
-		if snap.Took = time.Since(began); err != nil && limited.Err() != nil {
+		if s.Took += time.Since(began); err != nil && limited.Err() != nil {
 			err = fmt.Errorf("read the change: %w", context.Cause(limited))
 		}
 	}()
-	if snap.Brief, err = l.Briefer.Brief(limited, snap.Range, req.Context, req.Limits); err != nil {
-		return err
-	}
-	if snap.Followed, err = l.follow(limited, *snap); err != nil {
-		return err
-	}
-	snap.Gone, err = l.gone(limited, *snap)
-	return err
+	return part(limited)
 }
 
 // checker holds claims against what a round is about.

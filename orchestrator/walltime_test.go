@@ -152,6 +152,21 @@ func TestFollowingThreadsTakesWallTime(t *testing.T) {
 	})
 }
 
+// So is masking, which reads all that strangers say.
+func TestMaskingTakesWallTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		snap := Snapshot{Discussion: review.Discussion{Comments: []review.Comment{{Body: "Hello."}}}}
+		err := snap.within(t.Context(), time.Minute, func(ctx context.Context) error {
+			<-ctx.Done()
+			_, err := masked(ctx, snap, nil)
+			return err
+		})
+		if !errors.Is(err, errWallTime) || snap.Took != time.Minute {
+			t.Errorf("after %s: %v", snap.Took, err)
+		}
+	})
+}
+
 // A fixer that the end of the run's wall time cuts has its price all the same.
 func TestACutFixerIsAccountedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

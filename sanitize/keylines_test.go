@@ -48,7 +48,7 @@ func TestPiecesOfAKey(t *testing.T) {
 				t.Errorf("%s: %q is masked as %q", name, diff, got)
 			}
 			text := piece
-			n := MaskChange([]*string{&text}, []*string{&diff}, map[*string]KeyLines{&text: keys, &diff: keys})
+			n := maskChange(t, []*string{&text}, &diff, map[*string]KeyLines{&text: keys, &diff: keys})
 			held := piece != want
 			if held && (n == 0 || !MayHoldKey(piece) && strings.Contains(piece, "M")) || strings.Count(diff, "\n") != strings.Count(strings.TrimSuffix(piece, "\n"), "\n")+2 {
 				t.Errorf("%s: %d values in %q, %q", name, n, piece, diff)
@@ -76,7 +76,7 @@ func TestPiecesOfAnUnreadText(t *testing.T) {
 	piece := "@@ -9,3 +9,3 @@ " + lines[0] + "\n " + lines[1] + "\n-" + lines[2] + "\n+" + lines[3] + "\n call(1)\n"
 	keys := KeyLines{}
 	keys.LearnPiece(piece)
-	if MaskChange(nil, []*string{&piece}, map[*string]KeyLines{&piece: keys}); piece != "@@ -9,3 +9,3 @@ [REDACTED]\n [REDACTED]\n-[REDACTED]\n+[REDACTED]\n call(1)\n" {
+	if maskChange(t, nil, &piece, map[*string]KeyLines{&piece: keys}); piece != "@@ -9,3 +9,3 @@ [REDACTED]\n [REDACTED]\n-[REDACTED]\n+[REDACTED]\n call(1)\n" {
 		t.Errorf("%q", piece)
 	}
 }

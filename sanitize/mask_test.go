@@ -3,8 +3,10 @@ package sanitize
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -183,8 +185,8 @@ func TestMaskPath(t *testing.T) {
 func TestMaskChangeEverywhere(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	title, body, diff := "Rotate "+value, "password: hunter2-and-more1", "@@ -1 +1 @@\n-api_key = \""+value+"\"\n+api_key = load()\n"
-	if n := MaskChange([]*string{&title, &body}, []*string{&diff}, nil); n != 2 {
-		t.Errorf("%d values are counted, want 2", n)
+	if n, err := MaskChange(t.Context(), nil, []*string{&diff}, nil, []*string{&title, &body}); n != 2 || err != nil {
+		t.Errorf("%d values are counted, want 2: %v", n, err)
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
 		t.Errorf("%q, %q, %q", title, body, diff)
@@ -197,9 +199,52 @@ func TestMaskChangeTeachesNoNames(t *testing.T) {
 		title, body, name := "token="+word, "password: "+word, "api_key="+word+".txt"
 		code := "-\tif !" + word + "(r) {\n+\tif " + word + " {\n"
 		diff := "@@ -1 +1 @@\n" + code
-		MaskChange([]*string{&title, &body, &name}, []*string{&diff}, nil)
+		maskChange(t, []*string{&title, &body, &name}, &diff, nil)
 		if diff != "@@ -1 +1 @@\n"+code {
 			t.Errorf("%q was masked in %q", word, diff)
+		}
+	}
+}
+
+// maskChange masks texts of the files of a change, and its diff.
+func maskChange(t *testing.T, files []*string, diff *string, pieces map[*string]KeyLines) int {
+	t.Helper()
+	n, err := MaskChange(t.Context(), files, []*string{diff}, pieces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What somebody calls a secret in words goes from these words alone: it takes no commit out of the code, and nothing out of what somebody
+// else says. What a file calls one goes from everything.
+func TestMaskChangeTeachesNoWords(t *testing.T) {
+	const commit, value = "40f1582b2485089dde7abd97c1529aa768e1baff", "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+	const code, said = "@@ -0,0 +1,2 @@\n+rev = \"" + commit + "\"\n+- uses: a/b@" + commit + "\n", "See " + commit
+	title, body, comment, piece, diff := "token="+commit, said, said, said, code
+	maskChange := func(words ...[]*string) {
+		if _, err := MaskChange(t.Context(), []*string{&piece}, []*string{&diff}, nil, words...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maskChange([]*string{&title, &body}, []*string{&comment})
+	if title != "token=[REDACTED]" || body != "See [REDACTED]" || comment != said || piece != said || diff != code {
+		t.Errorf("%q, %q, %q, %q, %q", title, body, comment, piece, diff)
+	}
+	title, comment, piece, diff = value, value, "api_key = \""+value+"\"", "@@ -1 +1 @@\n-"+value+"()\n+ "+value+"\n"
+	maskChange([]*string{&title}, []*string{&comment})
+	if title != Redacted || comment != Redacted || piece != "api_key = \"[REDACTED]\"" || diff != "@@ -1 +1 @@\n-[REDACTED]()\n+ [REDACTED]\n" {
+		t.Errorf("%q, %q, %q, %q", title, comment, piece, diff)
+	}
+}
+
+// Masking a change ends with its context.
+func TestMaskChangeEnds(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, lists := range [][3][]*string{{{new(string)}}, {nil, {new(string)}}, {nil, nil, {new(string)}}} {
+		if _, err := MaskChange(over, lists[0], lists[1], nil, lists[2]); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
 		}
 	}
 }

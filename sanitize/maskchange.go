@@ -1,47 +1,94 @@
 package sanitize
 
-import "strings"
+import (
+	"context"
 
-// MaskChange masks the texts and the diffs of a change where they stand; diffs are texts for KeyLines.MaskDiff. What the rules find in one of
-// them is taken out of all when it cannot be a word of the others (see Random): whoever writes a title could otherwise make code
-// unreadable. A reviewer has to read the diffs, so a word there that only stands behind a name like password stays, as long as
-// nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts, 1.27.0-b4d is
-// what will be installed. Of a text that is a piece of a file, pieces has the lines of private keys in the whole file. MaskChange returns how
-// many different values were taken out.
-func MaskChange(texts, diffs []*string, pieces map[*string]KeyLines) int {
-	values := map[string]bool{}
-	var known []string
-	learn := func(s string, spans []Span) string {
-		for _, p := range spans {
-			v := s[p.Start:p.End]
-			if !p.More && !values[v] && Random(v) {
-				known = append(known, v)
-			}
-			if !p.More {
-				values[v] = true
-			}
-		}
-		return replaceSpans(s, spans)
+	"github.com/prloop/prloop/internal/needles"
+)
+
+// MaskChange masks the files of a change, its diffs and the words about it where they stand; files are names and pieces of files, diffs are texts
+// for KeyLines.MaskDiff, each list of words is what one person wrote. What the rules find in a file is taken out of everything when it cannot be
+// a word of the others (see Random), what they find in words out of these words alone: whoever writes a title or a comment could otherwise take code,
+// or what somebody else says, away from those who have to read it. A reviewer has to read the diffs, so a word there that only stands behind a name
+// like password stays, as long as nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts,
+// 1.27.0-b4d is what will be installed. Of a text that is a piece of a file, pieces has the lines of private keys in the whole file. MaskChange returns
+// how many different values were taken out. It ends with the context.
+func MaskChange(ctx context.Context, files, diffs []*string, pieces map[*string]KeyLines, words ...[]*string) (int, error) {
+	all := map[string]bool{}
+	code := learner{all: all, own: map[string]bool{}}
+	mask := func(l *learner, s *string) error {
+		*s = l.mask(*s, pieces[s].spans(*s))
+		*s = l.mask(*s, Secrets(*s))
+		return ctx.Err()
 	}
-	for _, s := range texts {
-		*s = learn(*s, pieces[s].spans(*s))
-		*s = learn(*s, Secrets(*s))
+	for _, s := range files {
+		if err := mask(&code, s); err != nil {
+			return 0, err
+		}
 	}
 	for _, s := range diffs {
 		keys := pieces[s]
 		*s = maskDiff(*s, func(s string) string {
-			s = learn(s, keys.spans(s))
-			return learn(s, changeSecrets(s))
+			s = code.mask(s, keys.spans(s))
+			return code.mask(s, changeSecrets(s))
 		})
-	}
-	for _, v := range known {
-		for _, list := range [][]*string{texts, diffs} {
-			for _, s := range list {
-				*s = strings.ReplaceAll(*s, v, Redacted)
-			}
+		if err := ctx.Err(); err != nil {
+			return 0, err
 		}
 	}
-	return len(values)
+	takeOut := code.takeOut()
+	for _, s := range files {
+		*s = takeOut(*s)
+	}
+	for _, s := range diffs {
+		*s = maskDiff(*s, takeOut)
+	}
+	for _, list := range words {
+		own := learner{all: all, own: map[string]bool{}}
+		for _, s := range list {
+			if err := mask(&own, s); err != nil {
+				return 0, err
+			}
+		}
+		takeOwn := own.takeOut()
+		for _, s := range list {
+			*s = takeOut(takeOwn(*s))
+		}
+	}
+	return len(all), ctx.Err()
+}
+
+// learner masks values, and learns those that cannot be a word of other texts. all are the values of all learners, own its own.
+type learner struct {
+	all, own map[string]bool
+	known    []string
+}
+
+func (l *learner) mask(s string, spans []Span) string {
+	for _, p := range spans {
+		v := s[p.Start:p.End]
+		if p.More || l.own[v] {
+			continue
+		}
+		l.all[v], l.own[v] = true, true
+		if Random(v) {
+			l.known = append(l.known, v)
+		}
+	}
+	return replaceSpans(s, spans)
+}
+
+// takeOut takes what was learned out of texts. A text is read once, however many values there are.
+func (l *learner) takeOut() func(string) string {
+	if len(l.known) == 0 {
+		return func(s string) string { return s }
+	}
+	places := needles.NewIndex(l.known)
+	return func(s string) string {
+		var spans []Span
+		places.Each(s, func(start, end int) { spans = append(spans, Span{Start: start, End: end}) })
+		return replaceSpans(s, joinSpans(spans))
+	}
 }
 
 // maxPiece is the mean length of the pieces of a value, in hundredths of a byte, up to which it is taken for random. Letters and

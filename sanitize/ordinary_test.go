@@ -39,7 +39,7 @@ func TestMaskChange(t *testing.T) {
 			want = strings.ReplaceAll(diff, c.line, c.want)
 		}
 		text := c.line
-		MaskChange([]*string{&text}, []*string{&diff}, nil)
+		maskChange(t, []*string{&text}, &diff, nil)
 		if diff != want {
 			t.Errorf("%s: got\n%s want\n%s", c.says, diff, want)
 		}
@@ -47,7 +47,7 @@ func TestMaskChange(t *testing.T) {
 			t.Errorf("%s: the text is %q", c.says, text)
 		}
 		again := diff
-		MaskChange(nil, []*string{&again}, nil)
+		maskChange(t, nil, &again, nil)
 		if again != diff {
 			t.Errorf("%s: masking twice gives\n%s", c.says, again)
 		}
@@ -66,7 +66,7 @@ func TestMaskChangeSamples(t *testing.T) {
 			continue
 		}
 		all++
-		MaskChange(nil, []*string{&diff}, nil)
+		maskChange(t, nil, &diff, nil)
 		if !containsAny(diff, row.Secrets) {
 			found++
 			continue

@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -135,6 +137,9 @@ func utf16le(s string) string {
 // oddToken is a secret that the rules find, and nobody's.
 const oddToken = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 
+// oddRandom is a value that is too mixed for a name.
+const oddRandom = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+
 // alikeFolders are two names of folders that are masked alike.
 func alikeFolders() (a, b string) {
 	seen := map[string]string{}
@@ -213,6 +218,10 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 		{"a dependency that is named like a secret", playbook{}, andStatic, nil, plain, with("package.json", "{\"dependencies\": {\"jsonwebtoken\": \"9.0.0\", \"left\": \"x9Kq2/q7Rz2Lm9Xc4Vb8Nt1Wk6\"}}\n"), 6, review.Partial, "Not reviewed", ""},
 		{"so is an image", playbook{}, andStatic, nil, plain, with("compose.yml", "services:\n  token: {image: \"x9Kq2/q7Rz2Lm9Xc4Vb8Nt1Wk6\"}\n"), 6, review.Partial, "Not reviewed", ""},
 		{"one that a rule finds", playbook{}, andStatic, nil, plain, with("package.json", "{\"dependencies\": {\n  \"auth-token\": \"x9Kq2/q7Rz2Lm9Xc4Vb8Nt1Wk6\"\n}}\n"), 3, review.ChangesRequested, "changes requested", ""},
+		{"nor does a title make a pinned commit", sees("40f1582b2485089dde7"), andStatic, nil, plain, with("Cargo.toml", "[dependencies]\nfoo = { git = \"https://github.com/acme/foo\", rev = \"40f1582b2485089dde7abd97c1529aa768e1baff\" }\n"), 3, review.ChangesRequested,
+			"changes requested", "Update token=40f1582b2485089dde7abd97c1529aa768e1baff"},
+		{"what a change calls a secret in one file is unread in another", playbook{}, andStatic, nil, plain, map[string]string{"a_test.py": "k = [\"token\", \"" + oddRandom + "\"]\n", "b.py": "import_module(\"" + oddRandom + "\")\n"},
+			6, review.Partial, "2 of 2", ""},
 		{"a title makes no name in code unreadable", sees("skipSignatureV2Strict"), oneObserver, nil, plain, with("a.py", "skipSignatureV2Strict(cmd)\n"), 3, review.ChangesRequested,
 			"changes requested", "token=skipSignatureV2Strict"},
 		{"a file that lost its generator's mark", sees("os.system"), oneObserver, nil, map[string]string{"made.py": mark + "x = 1\n"}, map[string]string{"made.py": "os.system(cmd)\n"},
@@ -284,6 +293,31 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestACommentTakesNothingFromReviewers: whatever anybody calls a secret in a comment, reviewers are shown the same change, and are not
+// asked again about it.
+func TestACommentTakesNothingFromReviewers(t *testing.T) {
+	t.Parallel()
+	const commit = "40f1582b2485089dde7abd97c1529aa768e1baff"
+	tape := filepath.Join(t.TempDir(), "tape")
+	o := newOddity(t, playbook{Tape: tape}, andStatic)
+	o.title = "Pin " + commit
+	o.commit("main", map[string]string{"README.md": "# Odd\n"})
+	o.commit("topic", map[string]string{".github/workflows/a.yml": "on: push\njobs:\n  a: {steps: [{uses: actions/checkout@" + commit + "}]}\n"})
+	p := o.open(7, "main", "topic")
+	p.Comment("stranger", "token="+commit)
+	for i := range 2 {
+		r, got := o.run("7", "-R", "acme/odd")
+		if got.status != 0 || r.Outcome != review.Converged {
+			t.Fatalf("run %d: exit %d, %s (%s)\n%s", i, got.status, r.Outcome, r.Reason, got.stderr)
+		}
+		if asked, err := os.ReadFile(tape); i == 0 && (err != nil || strings.Count(string(asked), commit) < 2) || i == 1 && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("run %d: the reviewer was given %q, %v", i, asked, err)
+		}
+		_ = os.Remove(tape)
+		p.Comment("another", "secret: "+commit)
 	}
 }
 

@@ -46,7 +46,9 @@ func TestMaskedTextHoldsNoSecret(t *testing.T) {
 			found += len(find(line))
 		}
 		change := text
-		sanitize.MaskChange(nil, []*string{&change}, nil)
+		if _, err := sanitize.MaskChange(t.Context(), nil, []*string{&change}, nil); err != nil {
+			t.Fatal(err)
+		}
 		for _, line := range strings.Split(masked+"\n"+change, "\n") {
 			for _, s := range find(line) {
 				t.Errorf("%s is found in a masked text: %q", s.rule, line)
