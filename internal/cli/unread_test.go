@@ -226,6 +226,8 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			"changes requested", "token=skipSignatureV2Strict"},
 		{"a file that lost its generator's mark", sees("os.system"), oneObserver, nil, map[string]string{"made.py": mark + "x = 1\n"}, map[string]string{"made.py": "os.system(cmd)\n"},
 			3, review.ChangesRequested, "changes requested", ""},
+		{"a generator, whose text holds the mark it writes", sees("os.system"), oneObserver, nil, map[string]string{"gen.py": "HEADER = \"\"\"\n" + mark + "\"\"\"\n"}, map[string]string{"gen.py": "HEADER = \"\"\"\n" + mark + "\"\"\"\nos.system(cmd)\n"},
+			3, review.ChangesRequested, "changes requested", ""},
 		{"a generated file that becomes executable", sees("os.system"), oneObserver, nil, map[string]string{"made.py": mark + "x = 1\n"}, map[string]string{"made.py": asProgram + mark + "os.system(cmd)\n"},
 			3, review.ChangesRequested, "changes requested", ""},
 		{"a file that lost its attribute", sees("os.system"), oneObserver, nil, map[string]string{"made.py": "x = 1\n", ".gitattributes": "made.py linguist-generated\n"},

@@ -168,7 +168,7 @@ func (b *builder) askMarks(ctx context.Context, batch []int) error {
 			if commit == b.o.Head && f.Change == diff.Deleted {
 				return false
 			}
-			gone := !carriesMark(texts[f.Path]) || hasInterpreter(texts[f.Path]) || commit == b.o.Head && b.unset[i]
+			gone := !carriesMark(f.Path, texts[f.Path]) || hasInterpreter(texts[f.Path]) || commit == b.o.Head && b.unset[i]
 			if gone && commit == b.o.Head {
 				lost = append(lost, i)
 			}

@@ -105,7 +105,7 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 	}
 	for n, i := range files {
 		text := texts[names[n]]
-		if !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(text)) {
+		if !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}
 	}
@@ -252,7 +252,7 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 				return false, err
 			}
 		}
-		if bytes.IndexByte(text, 0) >= 0 || carriesMark(text) && !hasInterpreter(text) {
+		if bytes.IndexByte(text, 0) >= 0 || carriesMark(p, text) && !hasInterpreter(text) {
 			return true, nil
 		}
 	}
