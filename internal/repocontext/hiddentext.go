@@ -20,6 +20,7 @@ const (
 	OmittedDeclared  = "text that says it is in an encoding in which other letters can stand than are shown"
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
 	OmittedUnknown   = "data of an unknown kind"
+	omittedTarget    = "a link or a submodule of which git shows no text"
 	omittedUnread    = "not readable"
 	omittedLarge     = "too large"
 	omittedMany      = "one of too many changed files of attributes"
@@ -77,12 +78,16 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 	var left []int
 	for _, i := range batch {
 		f := &b.o.Diff.Files[i]
-		if cmp.Or(f.NewMode, f.OldMode) == executable { // of an unchanged mode the diff may tell one side
+		mode := cmp.Or(f.NewMode, f.OldMode) // of an unchanged mode the diff may tell one side
+		switch {
+		case mode == executable:
 			whys[i] = OmittedUnknown
-			continue
+		case mode != plainMode && mode != 0: // its name and its text say where it leads, not of what kind it is
+			whys[i] = omittedTarget
+		default:
+			whys[i] = omittedUnread
+			left = append(left, i)
 		}
-		whys[i] = omittedUnread
-		left = append(left, i)
 	}
 	for _, side := range []struct {
 		commit string

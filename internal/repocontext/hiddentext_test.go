@@ -164,3 +164,22 @@ func TestManyFilesAreLookedAtTogether(t *testing.T) {
 		t.Errorf("%d looks at %d files, at most %d are needed", src.looks, n, most)
 	}
 }
+
+// Neither a link nor a submodule is data, whatever its name is and whatever stands behind a NUL byte in its target, where systems end it.
+func TestLinksAreNoData(t *testing.T) {
+	const target = "../.env\x00"
+	src := &memory{files: map[string]map[string]string{baseID: {"old.der": target + packed()}, headID: {"new.der": target + packed(), "new.mp3": "ID3/x\x00" + packed()}}}
+	d := &diff.Diff{Files: []diff.File{
+		{Path: "new.der", Change: diff.Added, NewMode: linkMode, Binary: true}, {Path: "new.mp3", Change: diff.Added, NewMode: linkMode, Binary: true},
+		{Path: "old.der", Change: diff.Deleted, OldMode: linkMode, Binary: true}, {Path: "sub.der", Change: diff.Added, NewMode: 0o160000, Omitted: "too large"},
+	}}
+	brief, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range brief.Files {
+		if f.Excused || f.Omitted == "" || f.Omitted == OmittedBinary {
+			t.Errorf("%s: omitted %q, excused %v", f.Path, f.Omitted, f.Excused)
+		}
+	}
+}
