@@ -246,6 +246,7 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 			3, review.ChangesRequested, "changes requested", ""},
 		{"vendored code that becomes executable", sees("os.system"), oneObserver, nil, live, map[string]string{"vendor/x/a.py": asProgram + live["vendor/x/a.py"]},
 			3, review.ChangesRequested, "changes requested", ""},
+		{"a link to vendored code by the name of a checkout", playbook{}, oneObserver, nil, live, with("conftest.py", asLink+"../odd/vendor/x/a.py"), 6, review.Partial, "Not reviewed", ""},
 		{"a link to vendored code", playbook{}, oneObserver, nil, live, with("conftest.py", asLink+"vendor/x/a.py"), 6, review.Partial, "Not reviewed", ""},
 		{"a picture that becomes a program", playbook{}, oneObserver, nil, live, map[string]string{"ok.py": "print(1)\n", "logo.gif": "", "public/a.php": live["logo.gif"]}, 6, review.Partial, "Not reviewed", ""},
 		{"a program that begins as a picture", playbook{}, oneObserver, nil, plain, with("logo.gif", live["logo.gif"]), 6, review.Partial, "Not reviewed", ""},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 )
 
@@ -184,41 +185,113 @@ func wholly(f *diff.File, text []byte) (diff.File, bool) {
 const mostLinks, mostLinked, mostSteps = 100, 200, 40
 
 // leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
-// of a file there, or because it leads through another link. What is out of the tree is no part of the review.
+// of a file there, or because it leads through another link. What is plainly out of the tree is no part of the review.
 func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error) {
 	to, err := b.begins(ctx, f.Path, 4096)
 	if err != nil {
 		return false, err
 	}
-	if len(to) == 0 || path.IsAbs(string(to)) {
-		return false, nil
-	}
 	if bytes.ContainsAny(to, "\x00\n") || bytes.Count(to, []byte("/")) > mostSteps {
 		return true, nil
 	}
-	// Step by step, as the system goes: what is a link leads elsewhere, and what is above that is not what is above its name.
-	target := path.Dir(f.Path)
+	steps := strings.Split(string(to), "/")
+	switch {
+	case len(to) == 0:
+		return false, nil
+	case path.IsAbs(string(to)):
+		return b.comesBack(ctx, string(to), steps)
+	}
+	hides, outside, err := b.follow(ctx, path.Dir(f.Path), steps)
+	if err == nil && !hides && len(outside) > 0 {
+		return b.comesBack(ctx, string(to), outside)
+	}
+	return hides, err
+}
+
+// elsewhere matches where systems keep what is theirs, and no checkout; ownWay how they name what a program has open, such as its own folder.
+var (
+	elsewhere = lazyregexp.New(`^/(etc|s?bin|lib(32|64)?|boot|sys|nix/store|usr/(s?bin|lib(32|64|exec)?|share|include))(/|$)`)
+	ownWay    = lazyregexp.New(`(^|/)(proc/(.*/)?(cwd|root|fd|map_files)|dev/fd)(/|$)`)
+)
+
+// mostWays are the most ways back into the tree that are looked at, for one link. More count as one to what goes unread.
+const mostWays = 3
+
+// comesBack reports whether a link that leads out of the tree may lead into it again, to what goes unread: where a checkout lies nobody
+// knows beforehand, so the last steps of the link may begin at its root. steps are those from where it leaves the tree.
+func (b *builder) comesBack(ctx context.Context, to string, steps []string) (bool, error) {
+	steps = slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return step == "" || step == "." })
+	all := strings.Join(steps, "/")
+	switch {
+	case !slices.Contains(steps, "..") && elsewhere.MatchString(path.Clean(to)):
+		return false, nil
+	case ownWay.MatchString(all), slices.ContainsFunc(steps, isGit):
+		return true, nil
+	}
+	names, err := b.headNames(ctx)
+	if err != nil {
+		return false, err
+	}
+	top, last := map[string]bool{}, ""
+	for _, name := range names {
+		if first, _, _ := strings.Cut(name, "/"); first != last {
+			top[spelling.Fold(first)], last = true, first
+		}
+	}
+	for len(steps) > 0 && steps[0] == ".." {
+		steps = steps[1:]
+	}
+	var ways []int // none at the first step: that is the name of a folder outside
+	for i := 1; i < len(steps); i++ {
+		if top[spelling.Fold(steps[i])] {
+			ways = append(ways, i)
+		}
+	}
+	if len(ways) > mostWays {
+		return true, nil
+	}
+	for _, i := range ways {
+		if hides, _, err := b.follow(ctx, ".", steps[i:]); err != nil || hides {
+			return hides, err
+		}
+	}
+	return false, nil
+}
+
+// isGit reports whether a step leads to where git keeps what is its own: in no tree, and read by nobody.
+func isGit(step string) bool { return strings.EqualFold(strings.TrimRight(step, ". "), ".git") }
+
+// follow goes steps from a folder of the tree, as the system goes: what is a link leads elsewhere, and what is above that is not what is
+// above its name. outside are those from the one that leads out of the tree.
+func (b *builder) follow(ctx context.Context, from string, steps []string) (hides bool, outside []string, err error) {
+	target := from
 	var way []string
-	for step := range strings.SplitSeq(string(to), "/") {
-		if target != "." && target != path.Dir(f.Path) {
+	for i, step := range steps {
+		if target != "." && target != from {
 			if text, err := b.begins(ctx, target, 1); err != nil || len(text) > 0 {
-				return true, err // a file where a folder should be: another link
+				return true, nil, err // a file where a folder should be: another link
 			}
 		}
-		if strings.EqualFold(strings.TrimRight(step, ". "), ".git") { // in no tree, and read by nobody
-			return true, nil
+		if isGit(step) {
+			return true, nil, nil
 		}
 		if target = path.Join(target, step); target == ".." || strings.HasPrefix(target, "../") {
-			return false, nil
+			return false, steps[i:], nil
 		}
 		way = append(way, target)
 	}
 	if target == "." {
-		return false, nil
+		return false, nil, nil
 	}
 	if other, err := b.otherCase(ctx, way); err != nil || other {
-		return true, err
+		return true, nil, err
 	}
+	hides, err = b.holdsUnread(ctx, target)
+	return hides, nil, err
+}
+
+// holdsUnread reports whether a file of the head, or one below a folder, goes unread, or may.
+func (b *builder) holdsUnread(ctx context.Context, target string) (bool, error) {
 	if links, err := b.src.Links(ctx, b.o.Head, target); err != nil || len(links) > 0 {
 		return true, err
 	}

@@ -141,6 +141,10 @@ func TestLinksToWhatGoesUnread(t *testing.T) {
 		"vendor/x/a.py": OmittedLink, "vendor/x/later.py": OmittedLink, "vendor": OmittedLink, "gen.py": OmittedLink, "dist/a.js": OmittedLink, "logo.gif": OmittedLink,
 		"lib": OmittedLink, "other/x/a.py": OmittedLink, "private/a.py": OmittedLink, "src/../vendor/x/a.py": OmittedLink,
 		"hop": OmittedLink, "holder": OmittedLink, "docs/../made.py": OmittedLink, "./src/../docs/./../made.py": OmittedLink, "src/../../vendor/x/a.py": "", "lib/docs": "", "VENDOR/x/a.py": OmittedLink, "Gen.py": OmittedLink, "Docs/../lib": OmittedLink, "SRC": OmittedLink, "srcs": "", ".git/config": OmittedLink, "src/../.GIT": OmittedLink, ".github/x.yml": "",
+		"../odd/vendor/x/a.py": OmittedLink, "../odd/gen.py": OmittedLink, "../odd/docs/../made.py": OmittedLink, "../up/../odd/GEN.py": OmittedLink, "./../.././up/odd/lib": OmittedLink, "../odd/.git/config": OmittedLink,
+		"../odd/src/b.py": "", "../odd": "", "../../vendor": "", "../vendor/src": "", "/proc/self/cwd/vendor/x/a.py": OmittedLink, "/proc/self/cwd": OmittedLink, "/proc/1/root/opt/a.py": OmittedLink, "/dev/fd/3/a.py": OmittedLink,
+		"../../../../proc/self/cwd/x/a.py": OmittedLink, "/etc/../proc/self/cwd/x/a.py": OmittedLink, "/home/runner/work/odd/odd/vendor/x/a.py": OmittedLink, "/usr/src/app/gen.py": OmittedLink, "/opt/odd/other": OmittedLink,
+		"/a/src/src/src/src/b.py": OmittedLink, "/usr/src/app/src/b.py": "", "/usr/share/zoneinfo/UTC": "", "/usr/share/vendor": "", "/lib/gen.py": "", "//etc/vendor": "", "/proc/self/mounts": "", "/dev/stdout": "", "/opt/tool/bin": "",
 		"src/b.py": "", "src": "", "/etc/passwd": "", "../up": "", "nowhere": "", ".": "",
 	} {
 		head["conftest.py"] = target
