@@ -105,8 +105,10 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 		return nil, err
 	}
 	for n, i := range files {
-		text := texts[names[n]]
-		if !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(names[n], text)) {
+		f, text := &b.o.Diff.Files[i], texts[names[n]]
+		// Nobody has read what git took for binary; a name for text, or a mode to run it, makes it more than data.
+		runs := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0 && (f.NewMode == executable || neverSkipped(f.Path) || Language(f.Path) != "")
+		if runs || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}
 	}
