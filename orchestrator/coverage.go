@@ -26,13 +26,13 @@ func (c coverage) unread() []review.LeftOut {
 	return slices.DeleteFunc(slices.Clone(c.leftOut), func(l review.LeftOut) bool { return l.Excused })
 }
 
-// cover computes the coverage of a brief. readers are, for each complete reviewer that counts, the names of the files that it
+// cover computes the coverage of a brief. readers are, for each complete reviewer that counts, the entries that it
 // was not given whole, lost the same of those that gave no complete answer; need is how many of the former a file needs; hidden says of files what a mask keeps from all of them.
 func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string]string) coverage {
 	read, unfinished := whoGot(readers), whoGot(lost)
 	var c coverage
 	for _, f := range b.Files {
-		n := read(f.Path)
+		n := read(entry(f, f.Path))
 		switch {
 		case f.Omitted != "":
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
@@ -45,7 +45,7 @@ func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string
 		case hidden[f.Path] != "":
 			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: hidden[f.Path]})
 		case n < need:
-			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: tooFew(n, unfinished(f.Path), need)})
+			c.leftOut = append(c.leftOut, review.LeftOut{Path: f.Path, Reason: tooFew(n, unfinished(entry(f, f.Path)), need)})
 		default:
 			c.reviewed = append(c.reviewed, f.Path)
 		}
@@ -53,8 +53,17 @@ func cover(b review.Brief, readers, lost [][]string, need int, hidden map[string
 	return c
 }
 
-// whoGot counts, for the name of a file, the reviewers that were given all of it; missed are the names of those each was not given whole.
-func whoGot(missed [][]string) func(file string) int {
+// entry is a file of a brief under a name. What goes and what comes in its place, such as a link, have one name between them; no name
+// has two slashes in a row.
+func entry(f review.BriefFile, name string) string {
+	if f.Change == string(diff.Deleted) {
+		name += "//deleted"
+	}
+	return name
+}
+
+// whoGot counts, for an entry, the reviewers that were given all of it; missed are those each was not given whole.
+func whoGot(missed [][]string) func(entry string) int {
 	sets := make([]map[string]bool, len(missed))
 	for i, names := range missed {
 		sets[i] = map[string]bool{}
@@ -62,9 +71,9 @@ func whoGot(missed [][]string) func(file string) int {
 			sets[i][n] = true
 		}
 	}
-	return func(file string) (n int) {
+	return func(entry string) (n int) {
 		for _, set := range sets {
-			if !set[file] {
+			if !set[entry] {
 				n++
 			}
 		}
@@ -80,12 +89,12 @@ func tooFew(n, lost, need int) string {
 	return fmt.Sprintf("given to %s, of which %d gave no complete answer; %d needed", plural(n+lost, "reviewer", "reviewers"), lost, need)
 }
 
-// missed are the files of a brief that whoever is given it does not get whole, those that were left out included.
+// missed are the entries of a brief that whoever is given it does not get whole, those that were left out included.
 func missed(b review.Brief) []string {
 	var out []string
 	for _, f := range b.Files {
 		if !whole(f) {
-			out = append(out, sanitize.MaskSpelled(f.Path)) // as the snapshot calls it, whatever the agent was told
+			out = append(out, entry(f, sanitize.MaskSpelled(f.Path))) // as the snapshot calls it, whatever the agent was told
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -84,5 +85,21 @@ func TestLettersInAnotherEncodingAreUnread(t *testing.T) {
 		if got := len(c.unread()) == 1; got != unread || got == (len(c.reviewed) == 1) {
 			t.Errorf("%q: unread %v, want %v", line, got, unread)
 		}
+	}
+}
+
+// What goes and what comes in its place have one name between them, and are read or not each for itself.
+func TestTwoEntriesOfOneName(t *testing.T) {
+	gone := review.BriefFile{Path: "vendor/a.py", Change: string(diff.Deleted), Omitted: "vendored", Excused: true}
+	come := review.BriefFile{Path: "vendor/a.py", Change: string(diff.Added), Additions: 1, Hunks: 1, HunksGiven: 1,
+		Diff: "diff --git a/vendor/a.py b/vendor/a.py\nnew file mode 120000\n--- /dev/null\n+++ b/vendor/a.py\n@@ -0,0 +1 @@\n+../b.py\n\\ No newline at end of file\n"}
+	b := review.Brief{Files: []review.BriefFile{gone, come}}
+	if c := cover(b, [][]string{missed(b)}, nil, 1, nil); len(c.leftOut) != 1 || len(c.reviewed) != 1 {
+		t.Errorf("%+v", c)
+	}
+	short := come
+	short.Diff = ""
+	if c := cover(b, [][]string{missed(review.Brief{Files: []review.BriefFile{gone, short}})}, nil, 1, nil); len(c.unread()) != 1 {
+		t.Errorf("%+v", c)
 	}
 }

@@ -92,25 +92,29 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 	for _, side := range []struct {
 		commit string
 		path   func(*diff.File) string
+		not    diff.Change // of which nothing is there, but for what stands in its place
 	}{
-		{b.o.Head, func(f *diff.File) string { return f.Path }},
-		{cmp.Or(b.o.From, b.o.Base), func(f *diff.File) string { return cmp.Or(f.OldPath, f.Path) }},
+		{b.o.Head, func(f *diff.File) string { return f.Path }, diff.Deleted},
+		{cmp.Or(b.o.From, b.o.Base), func(f *diff.File) string { return cmp.Or(f.OldPath, f.Path) }, diff.Added},
 	} {
 		var names []string
 		for _, i := range left {
-			names = append(names, side.path(&b.o.Diff.Files[i]))
+			if f := &b.o.Diff.Files[i]; f.Change != side.not {
+				names = append(names, side.path(f))
+			}
 		}
 		if len(names) == 0 {
-			break
+			continue
 		}
 		texts, err := b.src.Begins(ctx, side.commit, names, beginning)
 		if err != nil {
 			return nil, err
 		}
 		left = slices.DeleteFunc(left, func(i int) bool {
-			name := side.path(&b.o.Diff.Files[i])
+			f := &b.o.Diff.Files[i]
+			name := side.path(f)
 			data := texts[name]
-			if len(data) == 0 {
+			if len(data) == 0 || f.Change == side.not {
 				return false
 			}
 			whys[i] = text(name, data)

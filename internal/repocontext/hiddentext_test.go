@@ -183,3 +183,12 @@ func TestLinksAreNoData(t *testing.T) {
 		}
 	}
 }
+
+// What goes is looked at where it was: a link that comes in its place says nothing of it.
+func TestAPictureThatBecomesALink(t *testing.T) {
+	src := &memory{files: map[string]map[string]string{baseID: {"logo.png": png}, headID: {"logo.png": "../AGENTS.md"}}}
+	d := &diff.Diff{Files: []diff.File{{Path: "logo.png", Change: diff.Deleted, OldMode: plainMode, Binary: true}}}
+	if b, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID}); err != nil || b.Files[0].Omitted != OmittedBinary || !b.Files[0].Excused {
+		t.Errorf("%+v %v", b.Files, err)
+	}
+}
