@@ -155,3 +155,22 @@ func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {
 		}
 	})
 }
+
+// What may not begin yet is not looked at all the time, however short its wait is: each look asks GitHub (threats.md T468).
+func TestAShortWaitIsNoLoop(t *testing.T) {
+	t.Parallel()
+	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
+	wantMany(t, d, 1, 1)
+	due, err := d.record.Due(t.Context(), 1)
+	if err != nil || len(due) != 1 {
+		t.Fatal(due, err)
+	}
+	for _, wait := range []time.Duration{-time.Hour, 0, time.Microsecond} {
+		if err := d.settle(t.Context(), due[0], store.Settled{}, laterError{wait, "quiet hours"}); err != nil {
+			t.Fatal(err)
+		}
+		if due, err := d.record.Due(t.Context(), 1); err != nil || len(due) != 0 {
+			t.Errorf("after a wait of %s: %+v is due, %v", wait, due, err)
+		}
+	}
+}

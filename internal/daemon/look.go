@@ -34,6 +34,8 @@ const (
 	pausedWait = time.Minute
 	// heldWait is the wait while another run is in hand, which the end of one of this process cuts short; it is no failure.
 	heldWait = 30 * time.Second
+	// leastWait is the least wait of what may not begin yet: each look asks GitHub.
+	leastWait = 10 * time.Second
 	// firstWait is the first wait after a failure, which doubles up to longestWait; after mostTries it is given up.
 	firstWait   = 30 * time.Second
 	longestWait = 30 * time.Minute
@@ -100,7 +102,7 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		if w.Outcome != out.Outcome || w.Why != out.Why { // else it was said before
 			d.Said(fmt.Sprintf("%s: waits: %s", w.Subject, later.why))
 		}
-		return d.record.Postpone(ctx, w.Subject, later.wait, out)
+		return d.record.Postpone(ctx, w.Subject, max(later.wait, leastWait), out)
 	case errors.Is(err, app.ErrCancelled):
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
 	case errors.Is(err, errLater):

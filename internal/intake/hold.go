@@ -34,24 +34,26 @@ func ParseHours(text string) (h Hours, err error) {
 	return h, nil
 }
 
-// Until says when the hours end that a time is in; the zero time when it is in none.
+// Until says when the hours end that a time is in, which is after it; the zero time when it is in none. Hours begin and end once in a night, also in one in which
+// the clock shows an hour twice (threats.md T468).
 func (h Hours) Until(now time.Time) time.Time {
 	if h.Zone == nil {
 		return time.Time{}
 	}
 	now = now.In(h.Zone)
-	at := now.Hour()*60 + now.Minute()
-	in, days := at >= h.From && at < h.To, 0
-	if h.From > h.To {
-		in = at >= h.From || at < h.To
-		if at >= h.From {
-			days = 1
+	at := func(day, minutes int) time.Time {
+		return time.Date(now.Year(), now.Month(), now.Day()+day, minutes/60, minutes%60, 0, 0, h.Zone)
+	}
+	for day := -1; day <= 0; day++ {
+		last := day
+		if h.From > h.To {
+			last++
+		}
+		if end := at(last, h.To); !now.Before(at(day, h.From)) && now.Before(end) {
+			return end
 		}
 	}
-	if !in {
-		return time.Time{}
-	}
-	return time.Date(now.Year(), now.Month(), now.Day()+days, h.To/60, h.To%60, 0, 0, h.Zone)
+	return time.Time{}
 }
 
 // Quiet says until when a look waits for the end of the quiet hours, and why; the zero time when it does not. What a person asked for never does.

@@ -40,6 +40,30 @@ func TestHours(t *testing.T) {
 			t.Errorf("%q at %s: until %q, want %q", row.hours, row.now, until, row.until)
 		}
 	}
+	// Hours that end in the hour that comes twice, or in the one that does not come.
+	for hours, night := range map[string]string{
+		"22:00-01:45 America/New_York": "2026-11-01T00:00:00Z", "22:00-02:45 Europe/Berlin": "2026-10-24T18:00:00Z", "01:15-01:45 America/New_York": "2026-11-01T00:00:00Z",
+		"22:00-02:30 Europe/Berlin": "2026-03-28T18:00:00Z", "02:15-05:00 Europe/Berlin": "2026-03-28T18:00:00Z",
+	} {
+		h, err := intake.ParseHours(hours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, _ := time.Parse(time.RFC3339, night)
+		ends := map[time.Time]bool{}
+		for range 12 * 60 {
+			if end := h.Until(now); !end.IsZero() {
+				ends[end] = true
+				if !end.After(now) {
+					t.Fatalf("%q at %s: until %s", hours, now, end)
+				}
+			}
+			now = now.Add(time.Minute)
+		}
+		if len(ends) != 1 {
+			t.Errorf("%q end at %v in one night", hours, ends)
+		}
+	}
 	for _, bad := range []string{"22", "22:00", "22:00-22:00", "25:00-06:00", "22:00-06:00 Nowhere/City", "-", "22:00-06:00-07:00"} {
 		if h, err := intake.ParseHours(bad); err == nil {
 			t.Errorf("%q is %+v", bad, h)
