@@ -123,6 +123,8 @@ func Decide(e Event) (Decision, error) {
 		return Decision{Do: Schedule, Job: e.Job}, nil
 	case e.Name == "workflow_dispatch":
 		return Decision{Do: Review, PR: e.PR}, nil
+	case e.Name == "merge_group":
+		return Decision{Do: Nothing, Why: "prloop sets no status in a merge queue, which waits in vain where it requires one: docs/ci.md has what to do"}, nil
 	case !strings.HasPrefix(e.Name, pullRequest) && e.Name != "issue_comment":
 		return Decision{Do: Nothing, Why: fmt.Sprintf(aboutNothing, e.Name)}, nil
 	}

@@ -403,7 +403,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 		return webhook.ErrMalformed
 	}
 	if why := d.Serves.refuses(told.Repo); why != "" && told.Repo.Name != "" {
-		told.Looks, told.Why, told.Pull = nil, why, review.PullRequest{}
+		told.Looks, told.Why, told.Warn, told.Pull = nil, why, false, review.PullRequest{}
 	}
 	wants := make([]store.Want, len(told.Looks))
 	for i, l := range told.Looks {
@@ -416,6 +416,9 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	}
 	if first && d.Heard != nil {
 		d.Heard(v.Event)
+	}
+	if first && told.Warn {
+		d.Log.Warn(told.Why, "repository", told.Repo.String())
 	}
 	if first && len(wants) > 0 {
 		d.wake()

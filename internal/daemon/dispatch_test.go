@@ -1,13 +1,18 @@
 package daemon
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/webhook"
 )
 
 // Reviews that wait and are asked for again keep no others out of the queue, not even less urgent ones, and a restart finds all of them in it.
@@ -108,5 +113,24 @@ func TestNothingHastensNothing(t *testing.T) {
 		if due, err := d.record.Due(t.Context(), 10); err != nil || len(due) != row.due {
 			t.Errorf("after %s: %+v are due, %v; want %d", row.outcome, due, err, row.due)
 		}
+	}
+}
+
+// A merge queue waits for a status that never comes where its branch requires one: the log says so, once for each time it asks (threats.md T469).
+func TestAMergeQueueIsWarnedOf(t *testing.T) {
+	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
+	var log strings.Builder
+	d.Log = hclog.New(&hclog.LoggerOptions{Output: &log})
+	for i, row := range []struct{ action, repo string }{{"checks_requested", fullName(loaded)}, {"destroyed", fullName(loaded)}, {"checks_requested", "github.com/other/one"}} {
+		host, name, _ := strings.Cut(row.repo, "/")
+		body := fmt.Sprintf(`{"action":%q,"merge_group":{"head_ref":"refs/heads/gh-readonly-queue/main/pr-7-0123"},"repository":{"full_name":%q,"html_url":%q}}`, row.action, name, "https://"+host+"/"+name)
+		for range 2 { // it is told of twice
+			if err := d.take(t.Context(), webhook.Delivery{GUID: fmt.Sprint(i), Event: "merge_group", Body: []byte(body)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := strings.Count(log.String(), "prloop sets no status in a merge queue"); n != 1 || !strings.Contains(log.String(), "[WARN]") {
+		t.Errorf("the log says it %d times: %s", n, log.String())
 	}
 }

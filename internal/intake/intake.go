@@ -68,6 +68,8 @@ type Told struct {
 	Looks []Look
 	// Why says why there is nothing to look at.
 	Why string
+	// Warn is true when Why is for the operator to act on.
+	Warn bool
 	// Repositories is true when it may be other repositories that are served.
 	Repositories bool
 }
@@ -146,6 +148,9 @@ func Read(e Event) (Told, error) {
 	return read(p, t, e)
 }
 
+// mergeGroup is the event of a merge queue that wants to merge something.
+const mergeGroup = "merge_group"
+
 // readers read events by their names.
 var readers = map[string]func(payload, Told, Event) (Told, error){
 	"pull_request":                payload.pull,
@@ -155,6 +160,7 @@ var readers = map[string]func(payload, Told, Event) (Told, error){
 	"pull_request_review_thread":  payload.thread,
 	"check_suite":                 payload.checks,
 	"check_run":                   payload.checks,
+	mergeGroup:                    payload.queue,
 }
 
 // repo is the repository of an event, with the host of its page.
@@ -281,6 +287,13 @@ func (p payload) checks(t Told, _ Event) (Told, error) {
 		return t.nothing("the checks belong to no pull request"), nil
 	}
 	return t, nil
+}
+
+// queue reads an event of a merge queue. Whoever operates the server has to hear of it: the queue may wait for a status that never comes (threats.md T469).
+func (p payload) queue(t Told, e Event) (Told, error) {
+	d, err := actions.Decide(actions.Event{Name: e.Name})
+	t.Warn = t.Action == "checks requested"
+	return t.nothing("%s", d.Why), err
 }
 
 // spell is a word of an event as it may stand in a line.

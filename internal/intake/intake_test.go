@@ -109,6 +109,7 @@ func TestRead(t *testing.T) {
 		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Settles: true}, "", ""},
 		{"a reply of its author, a member", "pull_request_review_comment", with(replied, "NONE", "MEMBER", `"number":7`, `"number":7,"user":{"id":44}`), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
+		{"a merge queue", "merge_group", `{"action":"checks_requested",` + repository + `}`, review.Person{}, intake.Look{}, "no status in a merge queue", ""},
 		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
 		{"a ping", "ping", `{"zen":"x"}`, review.Person{}, intake.Look{}, "anybody", ""},
 		{"not JSON", "pull_request", "{", review.Person{}, intake.Look{}, "", "read the event"},
