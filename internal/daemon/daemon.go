@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -405,6 +406,9 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	if why := d.Serves.refuses(told.Repo); why != "" && told.Repo.Name != "" {
 		told.Looks, told.Why, told.Warn, told.Pull = nil, why, false, review.PullRequest{}
 	}
+	if told.Account != "" && !d.Serves.any(told.Account) {
+		told.Account, told.Why = "", "no repository of the account is served"
+	}
 	wants := make([]store.Want, len(told.Looks))
 	for i, l := range told.Looks {
 		wants[i] = d.want(told.Repo, l)
@@ -426,7 +430,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 	if first && told.Pull.HeadSHA != "" {
 		d.suspect(ctx, told.Pull)
 	}
-	if first && told.Repositories {
+	if first && told.Account != "" {
 		select {
 		case d.listed <- struct{}{}:
 		default:
@@ -450,6 +454,11 @@ type Served []review.Repo
 
 // Has reports whether the repository HOST/OWNER/NAME is served.
 func (s Served) Has(name string) bool { return s.refuses(repoOf(name)) == "" }
+
+// any reports whether repositories of an account are served.
+func (s Served) any(account string) bool {
+	return slices.ContainsFunc(s, func(o review.Repo) bool { return strings.EqualFold(o.Owner, account) })
+}
 
 // refuses says why a repository is not served; empty when it is.
 func (s Served) refuses(r review.Repo) string {

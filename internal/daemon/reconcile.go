@@ -22,17 +22,28 @@ var reconciled = failpoint.New("reconcile: before it is noted")
 // overlap is how far back comments are read again: GitHub's clock is not ours, and what it lists may lag behind.
 const overlap = 5 * time.Minute
 
-// reconcile asks GitHub, now and at an interval, for what no event told of.
+// reconcile asks GitHub, now and at an interval, for what no event told of. When the repositories of an installation change, it does so at once as far as the
+// interval has room for it: such an event costs whoever makes it nothing (threats.md T471).
 func (d *Daemon) reconcile(ctx context.Context) {
+	due, room := time.After(0), 0
 	for {
-		if err := d.reconcileAll(ctx); err != nil && ctx.Err() == nil {
-			d.Log.Warn("what no event told of was not looked for everywhere", "err", err)
-		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.listed: // the repositories of an installation changed
-		case <-time.After(d.Every):
+		case <-d.listed:
+			if room <= 0 {
+				continue
+			}
+		case <-due:
+			due, room = nil, d.most()
+		}
+		asked, err := d.reconcileAll(ctx, room)
+		if err != nil && ctx.Err() == nil {
+			d.Log.Warn("what no event told of was not looked for everywhere", "err", err)
+		}
+		room -= asked + 1 // a list of repositories is asked for too
+		if due == nil {
+			due = time.After(d.Every)
 		}
 	}
 }
@@ -41,9 +52,11 @@ func (d *Daemon) reconcile(ctx context.Context) {
 // for everything it does (decision 91).
 const asking = 1250
 
+// most is about how many repositories GitHub is asked in the time of an interval.
+func (d *Daemon) most() int { return max(int(float64(d.asking)*d.Every.Hours()+0.5), 1) }
+
 // turn chooses the repositories that GitHub is asked about now: all, or where that would be too many those whose turn is the longest ago.
-func (d *Daemon) turn(ctx context.Context, all []review.Repo) ([]review.Repo, error) {
-	most := max(int(float64(d.asking)*d.Every.Hours()+0.5), 1)
+func (d *Daemon) turn(ctx context.Context, all []review.Repo, most int) ([]review.Repo, error) {
 	if len(all) <= most {
 		return all, nil
 	}
@@ -64,9 +77,10 @@ func (d *Daemon) turn(ctx context.Context, all []review.Repo) ([]review.Repo, er
 	return all[:most], nil
 }
 
-func (d *Daemon) reconcileAll(ctx context.Context) error {
+// reconcileAll asks about all repositories, or about so many, and says about how many it did.
+func (d *Daemon) reconcileAll(ctx context.Context, most int) (asked int, err error) {
 	repos, err := d.repositories(ctx)
-	repos, e := d.turn(ctx, repos)
+	repos, e := d.turn(ctx, repos, most)
 	unsaid, unsaidErr := d.service.Unsaid(ctx)
 	err = errors.Join(err, e, unsaidErr)
 	for _, r := range repos {
@@ -74,14 +88,14 @@ func (d *Daemon) reconcileAll(ctx context.Context) error {
 		d.tried[r] = time.Now()
 		d.mu.Unlock()
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return len(repos), ctx.Err()
 		}
 		if e := d.reconcileOne(ctx, r, unsaid); e != nil { // the others are looked at all the same
 			err = errors.Join(err, fmt.Errorf("%s: %w", r, e))
 		}
 	}
 	d.wake()
-	return err
+	return len(repos), err
 }
 
 // repositories are those that are served by name, and those of a served owner that events, or the installation of a GitHub App, told of.

@@ -2,14 +2,18 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/webhook"
 	"github.com/prloop/prloop/review"
 )
 
@@ -52,7 +56,7 @@ func TestRepositoriesTakeTurns(t *testing.T) {
 	}
 	d := serve()
 	for round := 1; round <= 6; round++ {
-		_ = d.reconcileAll(t.Context()) // some do not answer
+		_, _ = d.reconcileAll(t.Context(), d.most()) // some do not answer
 		sum := 0
 		for _, n := range a.times {
 			sum += n
@@ -70,14 +74,73 @@ func TestRepositoriesTakeTurns(t *testing.T) {
 	}
 	clear(a.times)
 	a.broken["r1"], a.broken["r2"], a.broken["r3"] = false, false, false
-	_ = serve().reconcileAll(t.Context()) // another process begins with those that never answered
+	d = serve()
+	_, _ = d.reconcileAll(t.Context(), d.most()) // another process begins with those that never answered
 	if a.times["r1"]+a.times["r2"]+a.times["r3"] != 3 {
 		t.Errorf("another process asks about %v first", a.times)
 	}
 	d.asking = 12 * 60
-	if all, err := d.turn(t.Context(), o.Serves); err != nil || len(all) != 12 {
+	if all, err := d.turn(t.Context(), o.Serves, d.most()); err != nil || len(all) != 12 {
 		t.Errorf("%d of 12, %v", len(all), err)
 	}
+}
+
+// counted counts how often GitHub is asked about repositories.
+type counted struct {
+	hub
+	asked *atomic.Int64
+}
+
+func (c counted) OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error) {
+	c.asked.Add(1)
+	return nil, nil
+}
+
+// Whoever changes an installation again and again has GitHub asked about no more repositories than an interval has room for, of an account that is not
+// served about none; and a first change has what is new asked about at once (threats.md T471).
+func TestInstallationsThatChangeAllTheTime(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := app.Open(t.Context(), app.Options{State: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.WithoutCancel(t.Context()))
+		w := newWorld(t, s, 1)
+		c := counted{w, &atomic.Int64{}}
+		o := Options{Every: time.Hour, Host: "github.com", Serves: Served{{Host: "github.com", Owner: "acme", Name: "widgets"}}}
+		d, err := build(t.Context(), w, func(context.Context, review.Repo) (hub, error) { return c, nil }, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.asking = 10
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); d.reconcile(ctx) }()
+		changes := func(account string, n, want int) {
+			t.Helper()
+			for range n {
+				body := fmt.Sprintf(`{"action":"created","installation":{"account":{"login":%q}}}`, account)
+				if err := d.take(t.Context(), webhook.Delivery{GUID: rand.Text(), Event: "installation", Body: []byte(body)}); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				time.Sleep(time.Second)
+			}
+			if n := int(c.asked.Load()); n != want {
+				t.Errorf("%s: GitHub was asked about the repository %d times, want %d", account, n, want)
+			}
+		}
+		synctest.Wait()
+		changes("stranger", 40, 1)
+		changes("Acme", 1, 2)
+		changes("acme", 40, 5) // a list of repositories counts as one
+		time.Sleep(time.Hour)
+		changes("acme", 40, 10)
+		stop()
+		<-ended
+	})
 }
 
 // flood has more comments than are read at once.
@@ -119,12 +182,12 @@ func TestCommentsAreReadOn(t *testing.T) {
 	want := []time.Time{began.Add(-20*time.Hour - overlap)}
 	for _, until := range []time.Time{began.Add(-10 * time.Hour), began.Add(-time.Second), {}} {
 		f.until = until
-		if err := d.reconcileAll(t.Context()); err != nil {
+		if _, err := d.reconcileAll(t.Context(), d.most()); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, until)
 	}
-	if err := d.reconcileAll(t.Context()); err != nil {
+	if _, err := d.reconcileAll(t.Context(), d.most()); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(f.since[:3], want[:3], time.Time.Equal) || f.since[3].Before(began.Add(-overlap)) {

@@ -357,7 +357,7 @@ func steps(t *testing.T, r *replay, pulls []traffic.Pull, seed uint64) {
 			deliver(l)
 		}
 	})
-	if err := r.server.reconcileAll(t.Context()); err != nil {
+	if _, err := r.server.reconcileAll(t.Context(), r.server.most()); err != nil {
 		t.Fatal(err)
 	}
 	runs, answers := 0, 0

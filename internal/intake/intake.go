@@ -70,8 +70,8 @@ type Told struct {
 	Why string
 	// Warn is true when Why is for the operator to act on.
 	Warn bool
-	// Repositories is true when it may be other repositories that are served.
-	Repositories bool
+	// Account is that of an installation of which it may be other repositories that are served; empty where the event is about none.
+	Account string
 }
 
 // payload is what is read of events; all else in them is not looked at.
@@ -81,6 +81,9 @@ type payload struct {
 		ID       int64
 		FullName string `json:"full_name"`
 		HTMLURL  string `json:"html_url"`
+	}
+	Installation *struct {
+		Account struct{ Login string }
 	}
 	Sender      *person
 	PullRequest *struct {
@@ -127,7 +130,10 @@ func Read(e Event) (Told, error) {
 	case "ping":
 		return t.nothing("GitHub asks whether anybody is there"), nil
 	case "installation", "installation_repositories":
-		t.Repositories = true
+		if p.Installation == nil || p.Installation.Account.Login == "" {
+			return t.nothing("the event names no account"), nil
+		}
+		t.Account = p.Installation.Account.Login
 		return t.nothing("the repositories of an installation changed: they are listed anew"), nil
 	}
 	read, known := readers[e.Name]
