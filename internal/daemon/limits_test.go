@@ -118,6 +118,40 @@ func TestWhenReviewsBegin(t *testing.T) {
 	})
 }
 
+// Whoever says something in a thread whenever the base branch has moved uses up no turn of the author's, and has agents asked no more often than those
+// (threats.md T470).
+func TestAMovedBaseTakesNoTurnOfTheAuthor(t *testing.T) {
+	t.Parallel()
+	o := Options{Every: 100 * time.Hour, Reviews: 4, Rules: intake.Rules{PerAuthor: 3}, Serves: Served{{Host: "github.com", Owner: "acme", Name: "r0"}}}
+	inBubble(t, o, 9*time.Hour, 5*time.Second, func(t *testing.T, w *world, d *Daemon) {
+		p := w.open(traffic.Pull{Author: "mona", Head: fmt.Sprintf("%040x", 1)}, "r0", 1)
+		asks := func(l intake.Look, runs int, why string) {
+			t.Helper()
+			l.PR = 1
+			if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, l)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			st, err := queue.Read(t.Context(), d.record, nil, 10)
+			if err != nil || len(w.runsOf(p)) != runs || len(st.Waiting) != min(len(why), 1) || why != "" && !strings.Contains(st.Waiting[0].Waits(), why) {
+				t.Fatalf("%d runs, %+v waits, %v; want %d and %q", len(w.runsOf(p)), st.Waiting, err, runs, why)
+			}
+		}
+		reply, push := intake.Look{Priority: intake.Again, Anew: true}, intake.Look{Priority: intake.Again}
+		asks(intake.Look{Priority: intake.First}, 1, "")
+		for commit, why := range []string{"", "", "0000000 was reviewed for 3 commits of its base branch today"} {
+			w.moveBase(p, fmt.Sprintf("%040x", 10+commit))
+			asks(reply, min(2+commit, 3), why)
+		}
+		for commit, runs := range []int{4, 5} {
+			w.happens(p, traffic.Event{Kind: traffic.Push, Commit: fmt.Sprintf("%040x", 2+commit)})
+			asks(push, runs, "")
+		}
+		w.happens(p, traffic.Event{Kind: traffic.Push, Commit: fmt.Sprintf("%040x", 4)})
+		asks(push, 5, "mona has had 3 reviews today")
+	})
+}
+
 // Whoever says something in threads all the time has a verdict computed anew a dozen times at once and every ten minutes after that; a new commit is
 // looked at at once (threats.md T380).
 func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {

@@ -115,6 +115,13 @@ func (w *world) open(p traffic.Pull, repo string, number int) *pull {
 
 func key(repo string, number int) string { return fmt.Sprintf("%s#%d", repo, number) }
 
+// moveBase has the base branch of a pull request at another commit.
+func (w *world) moveBase(p *pull, commit string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.is.BaseSHA = commit
+}
+
 // happens is something that happens to a pull request.
 func (w *world) happens(p *pull, e traffic.Event) {
 	w.mu.Lock()
