@@ -63,6 +63,37 @@ func TestNoDoubtIsLost(t *testing.T) {
 	}
 }
 
+// A repository about which GitHub does not answer keeps no success of another one standing, and its own doubts are seen to once it does (threats.md T472).
+func TestOneRepositoryKeepsNoOtherInDoubt(t *testing.T) {
+	w := &doubting{asked: map[int]int{}}
+	d := &Daemon{service: w, doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, held: time.Millisecond}
+	d.Log = hclog.NewNullLogger()
+	answers := make(chan struct{})
+	d.github = func(_ context.Context, r review.Repo) (hub, error) {
+		if r.Name == "silent" {
+			<-answers
+		}
+		return anyPull{}, nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); d.recant(ctx) }()
+	doubt := func(name string, number int) {
+		d.doubt(review.PullRequest{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: name}, Number: number})
+	}
+	doubt("silent", 1)
+	doubt("silent", 2)
+	for n := 11; n < 15; n++ {
+		doubt("widgets", n)
+		until(t, "the other repository", func() bool { return w.done() == n-10 })
+	}
+	doubt("silent", 3)
+	close(answers)
+	until(t, "the silent one", func() bool { return w.done() == 7 })
+	stop()
+	<-ended
+}
+
 // anyPull has any pull request.
 type anyPull struct{ hub }
 

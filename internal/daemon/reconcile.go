@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
@@ -208,32 +209,62 @@ func (d *Daemon) doubt(pr review.PullRequest) {
 	}
 }
 
-// recant checks doubted pull requests, and takes back a success that was set for another base branch. Where that fails for a moment it is tried again.
+// recant checks doubted pull requests, and takes back a success that was set for another base branch. Repositories are seen to side by side: one about which
+// GitHub does not answer keeps no other waiting (threats.md T472).
 func (d *Daemon) recant(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	busy, done := map[review.Repo]bool{}, make(chan review.Repo)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case repo := <-done:
+			delete(busy, repo)
 		case <-d.doubted:
 		}
-		d.mu.Lock()
-		doubts := d.doubts
-		d.doubts = map[string]review.PullRequest{}
-		d.mu.Unlock()
-		for _, pr := range doubts {
-			err := d.notYet(ctx, pr)
-			if err == nil || ctx.Err() != nil {
-				continue
-			}
-			d.Log.Warn("what was said for another base branch is not taken back yet", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
-			if d.Lasting != nil && !d.Lasting(err) {
-				time.AfterFunc(d.held, func() { d.doubt(pr) })
-			}
+		for repo, doubts := range d.doubtsBut(busy) {
+			busy[repo] = true
+			wg.Go(func() {
+				for _, pr := range doubts {
+					d.recantOne(ctx, pr)
+				}
+				select {
+				case <-ctx.Done():
+				case done <- repo:
+				}
+			})
 		}
 	}
 }
 
-// notYet does so for one pull request, as it is now: events come late, and in another order.
+// doubtsBut takes the doubted pull requests of all repositories but those that are seen to.
+func (d *Daemon) doubtsBut(busy map[review.Repo]bool) map[review.Repo][]review.PullRequest {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	taken := map[review.Repo][]review.PullRequest{}
+	for subject, pr := range d.doubts {
+		if !busy[pr.Repo] {
+			taken[pr.Repo] = append(taken[pr.Repo], pr)
+			delete(d.doubts, subject)
+		}
+	}
+	return taken
+}
+
+// recantOne sees to one pull request. Where that fails for a moment it is tried again.
+func (d *Daemon) recantOne(ctx context.Context, pr review.PullRequest) {
+	err := d.notYet(ctx, pr)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	d.Log.Warn("what was said for another base branch is not taken back yet", "pull request", fmt.Sprintf("%s#%d", pr.Repo, pr.Number), "err", err)
+	if d.Lasting != nil && !d.Lasting(err) {
+		time.AfterFunc(d.held, func() { d.doubt(pr) })
+	}
+}
+
+// notYet does so for a pull request as it is now: events come late, and in another order.
 func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
 	client, err := d.github(ctx, pr.Repo)
 	if err != nil {
