@@ -150,7 +150,8 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		}
 		pr, err := client.PullRequest(ctx, l.target.Repo, l.target.PR)
 		if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved) {
-			return store.Settled{Outcome: nothing, Why: err.Error()}, nil
+			out.Outcome, out.Why, out.Seen = nothing, err.Error(), seen.Gone().String()
+			return out, nil
 		}
 		if err != nil {
 			return out, err

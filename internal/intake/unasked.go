@@ -73,6 +73,14 @@ func (s Seen) Head() string {
 	return head
 }
 
+// Gone is how a pull request is that GitHub does not show any more: as one that was closed, for it may come back.
+func (s Seen) Gone() Seen {
+	if rest, was := strings.CutPrefix(s.State, open+" "); was {
+		s.State = "CLOSED " + rest
+	}
+	return Seen{State: s.State}
+}
+
 // See is how a pull request is now.
 func See(pr review.PullRequest) Seen {
 	return Seen{State: state(pr), Updated: pr.UpdatedAt}

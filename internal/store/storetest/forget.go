@@ -26,6 +26,9 @@ func testForgettable(t *testing.T, b Backend) {
 		must(t, s.FinishRun(ctx, review.RunResult{Run: id, Outcome: review.Converged}))
 	}
 	w := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Key: key}
+	before := store.Want{Subject: store.Subject("github.com/octo/old", 7, 0), Repo: "github.com/octo/old", PR: 7, Key: key} // the name it had
+	must(t, s.Want(ctx, before))
+	must(t, s.Settle(ctx, before.Subject, 1, store.Settled{Seen: "CLOSED abc false [] main\n"}))
 	for i, c := range []struct {
 		seen string
 		want []string
