@@ -210,15 +210,6 @@ const lastStatus = "end"
 // ends sets what a review came to. A success that another pull request with the same commit has not come to is none: the status speaks for both.
 func (l *Loop) ends(ctx context.Context, steps Steps, req Request, p *progress, what, head string, g *review.Gate) error {
 	s := effects.CommitStatus{State: g.State, Description: g.Description}
-	if s.State == review.GateSuccess && (p.gate.missing == "" || what == lastStatus) {
-		beside, err := doJSON(ctx, steps, "status: beside "+what, func(ctx context.Context) (string, error) { return l.Gate.Beside(ctx, req.Target, head) })
-		if err != nil {
-			return fmt.Errorf("read who else has the commit: %w", err)
-		}
-		if beside != "" {
-			s = s.Withheld(beside)
-		}
-	}
 	withheld, err := l.status(ctx, steps, req, p, what, head, s)
 	if withheld != "" {
 		s = s.Withheld(withheld)
@@ -246,7 +237,14 @@ func (l *Loop) status(ctx context.Context, steps Steps, req Request, p *progress
 	}
 	s.Target = p.page(req)
 	done, err := doJSON(ctx, steps, "status: "+what, func(ctx context.Context) (set, error) {
-		made, err := l.setStatus(ctx, l.statusEffect(req, what, head, s), s.State)
+		e := l.statusEffect(req, what, head, s)
+		made, err := l.setStatus(ctx, e, s.State)
+		if err != nil && !told && what == lastStatus && p.gate.pending == head && l.Gate.Denied(err) {
+			// GitHub took one of this run: what it refuses now it may take in a moment, and who waits for the commit waits for this one (threats.md T466).
+			if err = l.Sleep(ctx, effects.Quarantine); err == nil {
+				made, err = l.setStatus(ctx, e, s.State)
+			}
+		}
 		if err == nil && l.Newer != "" { // what that one said stays
 			return set{}, nil
 		}
@@ -292,7 +290,8 @@ func (l *Loop) setStatus(ctx context.Context, e effects.Effect, state review.Gat
 		}
 		return l.Gate.Beside(ctx, e.Target, e.Head)
 	}}
-	return d.Deliver(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e)
+	later := func(ctx context.Context) (bool, error) { return l.Gate.Later(ctx, e.Target, e.Run, e.Head) }
+	return d.DeliverStatus(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e, later)
 }
 
 // page is what a status leads to: the newest report, else the pull request.

@@ -29,6 +29,8 @@ type statuses struct {
 	early int
 	// rebased is said of another base branch.
 	rebased string
+	// later is whether another run has set the status since.
+	later bool
 }
 
 var errMayNot = refusal{errors.New("HTTP 403 (statuses: write)")}
@@ -78,7 +80,7 @@ func (s *statuses) Rebased(context.Context, review.Target, string) (string, erro
 }
 
 func (s *statuses) Later(context.Context, review.Target, string, string) (bool, error) {
-	return false, nil
+	return s.later, nil
 }
 
 func (s *statuses) Denied(err error) bool { return errors.Is(err, errMayNot) }
@@ -94,7 +96,7 @@ func gatedRun() (*Loop, *world, *statuses, Request) {
 }
 
 // A permission that is missing is told of once and stops nothing; every other error stops the run, which is resumed. One that may be
-// late is waited for before the next (threats.md T163, T164).
+// late is waited for before the next, and one that is refused after another was taken is said again (threats.md T163, T164, T466).
 func TestStatusFaults(t *testing.T) {
 	lost := errors.New("HTTP 502")
 	for name, c := range map[string]struct {
@@ -112,7 +114,8 @@ func TestStatusFaults(t *testing.T) {
 		"the last is lost for good":   {[]error{nil, lost, lost}, []string{"1 pending: at work"}, effects.Quarantine, false, 2, 3},
 		"nothing may be set":          {[]error{errMayNot, errMayNot}, nil, 0, true, 0, 2},
 		"the first is denied alone":   {[]error{errMayNot}, []string{"1 failure: Changes requested"}, 0, false, 0, 2},
-		"nothing more may be set":     {[]error{nil, errMayNot}, []string{"1 pending: at work"}, 0, true, 0, 2},
+		"nothing more may be set":     {[]error{nil, errMayNot, errMayNot}, []string{"1 pending: at work"}, effects.Quarantine, true, 0, 3},
+		"the last is denied once":     {[]error{nil, errMayNot}, []string{"1 pending: at work", "1 failure: Changes requested"}, effects.Quarantine, false, 0, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, w, s, req := gatedRun()
@@ -141,7 +144,7 @@ func TestStatusFaults(t *testing.T) {
 }
 
 // A success waits for other pull requests with the same commit, and is none for another base branch; what the pull request comes to by itself is kept
-// (threats.md T281, T410).
+// (threats.md T281, T410, T464).
 func TestStatusBeside(t *testing.T) {
 	l, _, s, req := gatedRun()
 	s.beside = "#9 has the same commit and is not approved"
@@ -156,12 +159,13 @@ func TestStatusBeside(t *testing.T) {
 		t.Errorf("changes requested: %+v, %v", g, err)
 	}
 	want := []string{"1 failure: #9 has the same commit and is not approved. By itself: Approved", "1 failure: Changes requested"}
-	r.Outcome, r.Consensus, s.early = review.Converged, &approve, 1 // it comes between the decision and the sending
+	r.Outcome, r.Consensus, s.early = review.Converged, &approve, 1 // what it says comes to GitHub while this is under way
+	s.later = true
 	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure || g.Description != want[0][len("1 failure: "):] {
 		t.Errorf("approved, and overtaken: %+v, %v", g, err)
 	}
-	want = append(want, want[0])
-	s.beside, s.rebased = "", "#7 is to be merged into another branch now"
+	want = append(want, "1 success: Approved", want[0])
+	s.later, s.beside, s.rebased = false, "", "#7 is to be merged into another branch now"
 	if g, err := l.concludeStatus(t.Context(), inline{}, req, p, r); err != nil || g.State != review.GateFailure {
 		t.Errorf("approved for another branch: %+v, %v", g, err)
 	}

@@ -48,6 +48,23 @@ type Status struct {
 	Policy sanitize.Policy
 }
 
+// DeliverStatus delivers a status. Where others have said something of the commit since it was intended, as later tells, GitHub may have got that before it:
+// whether it was overtaken is then asked again (threats.md T464).
+func (d Delivery) DeliverStatus(ctx context.Context, k Status, e Effect, later func(context.Context) (bool, error)) (Done, error) {
+	done, err := d.Deliver(ctx, k, e)
+	if err != nil || done.Ref == "" {
+		return done, err
+	}
+	since, err := later(ctx)
+	if err != nil || !since {
+		return done, err
+	}
+	if why, err := d.Overtaken(ctx); err != nil || why != "" {
+		return Done{Overtaken: why}, err
+	}
+	return done, nil
+}
+
 // StatusKey is the key of a status of a run: what of it names the moment, such as "1/reviewing".
 func StatusKey(run, what string) string { return run + "/" + what }
 
