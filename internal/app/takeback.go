@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -53,6 +54,23 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 	return success, last, !(same && approves(e)) && (waits || !same && known), err
 }
 
+// unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
+// (threats.md T465).
+func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
+	viewer, err := client.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return success, false, err
+	}
+	set, err := client.Statuses(ctx, pr.Repo, pr.HeadSHA)
+	if (gatekeeper{}).Denied(err) { // who may not read them sets none
+		return success, false, nil
+	}
+	if err != nil || len(set) == 0 || !effects.Same(set[0].By, viewer) {
+		return success, false, err
+	}
+	return set[0].CommitStatus, set[0].State == review.GateSuccess, nil
+}
+
 // begins reports whether a status says that somebody is at work: it decides nothing.
 func begins(e store.Entry) bool {
 	s, err := effects.ReadStatus(e.Payload)
@@ -65,18 +83,23 @@ func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, err
 	return undue, err
 }
 
-// NotYet takes an undue success back (threats.md T280). Of those who ask for it at once for a commit, one does so (threats.md T415).
+// NotYet takes an undue success back (threats.md T280), where a review waits also one that only GitHub knows of. Of those who ask for it at once for a commit, one does so (threats.md T415).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
 	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
 	one.Lock()
 	defer one.Unlock()
 	status, last, undue, err := s.undue(ctx, pr, waits)
-	if err != nil || !undue {
+	if err != nil || !undue && (!waits || status.State != "") {
 		return err
 	}
 	client, err := s.GitHubFor(ctx, pr.Repo)
 	if err != nil {
 		return err
+	}
+	if !undue {
+		if status, undue, err = s.unknown(ctx, client, pr); err != nil || !undue {
+			return err
+		}
 	}
 	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
@@ -84,7 +107,7 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 		key = last.Key
 	}
 	_, err = s.deliver(ctx, client, effects.Status{Statuses: client, Policy: sanitize.Policy{Known: client.Secrets()}}, effects.Effect{Key: key, Payload: status.Payload()}, pr)
-	if errors.Is(err, store.ErrState) { // another process says it, or has; Unsaid tells where that came to nothing
+	if errors.Is(err, store.ErrState) { // another process says it, or has; where that came to nothing a list tells of it
 		return nil
 	}
 	if (gatekeeper{}).Denied(err) { // nothing can be said of the commit any more
@@ -96,15 +119,3 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 
 // unsaid reports whether a status takes a success back and GitHub has not acknowledged it.
 func unsaid(e store.Entry) bool { return e.Run == effects.NoRun && e.State != store.StateAcked }
-
-// Unsaid gives the commits whose newest status takes a success back, and which GitHub has not acknowledged: NotYet is to be asked again.
-func (s *Service) Unsaid(ctx context.Context) (map[string]bool, error) {
-	newest, err := s.store.Newest(ctx, effects.Status{}.Name())
-	heads := map[string]bool{}
-	for _, e := range newest {
-		if unsaid(e) {
-			heads[e.Head] = true
-		}
-	}
-	return heads, err
-}

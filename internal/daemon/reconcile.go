@@ -82,8 +82,7 @@ func (d *Daemon) turn(ctx context.Context, all []review.Repo, most int) ([]revie
 func (d *Daemon) reconcileAll(ctx context.Context, most int) (asked int, err error) {
 	repos, err := d.repositories(ctx)
 	repos, e := d.turn(ctx, repos, most)
-	unsaid, unsaidErr := d.service.Unsaid(ctx)
-	err = errors.Join(err, e, unsaidErr)
+	err = errors.Join(err, e)
 	for _, r := range repos {
 		d.mu.Lock()
 		d.tried[r] = time.Now()
@@ -91,7 +90,7 @@ func (d *Daemon) reconcileAll(ctx context.Context, most int) (asked int, err err
 		if ctx.Err() != nil {
 			return len(repos), ctx.Err()
 		}
-		if e := d.reconcileOne(ctx, r, unsaid); e != nil { // the others are looked at all the same
+		if e := d.reconcileOne(ctx, r); e != nil { // the others are looked at all the same
 			err = errors.Join(err, fmt.Errorf("%s: %w", r, e))
 		}
 	}
@@ -133,8 +132,8 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 }
 
 // reconcileOne marks the pull requests of a repository that are not as they were seen last: open ones that changed, and those that are not open any
-// more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too. What was said of the commits of unsaid is in doubt.
-func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[string]bool) error {
+// more, whose merge is looked at. It marks comments that ask for something and that nobody looked at, too.
+func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	client, err := d.github(ctx, repo)
 	if err != nil {
 		return err
@@ -158,12 +157,9 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo, unsaid map[
 		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		w.Key = repo.Key(pr.RepoID)
+		d.suspect(ctx, pr) // also one that is as it was seen: its commit may have become a success since (threats.md T463)
 		before, looked := seen[w.Subject]
-		still := looked && intake.SeenAs(before.Seen).Still(pr)
-		if !still || unsaid[pr.HeadSHA] {
-			d.suspect(ctx, pr)
-		}
-		if still {
+		if looked && intake.SeenAs(before.Seen).Still(pr) {
 			continue
 		}
 		if !looked || !before.Open() {

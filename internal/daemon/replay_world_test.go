@@ -273,8 +273,6 @@ func (w *world) Beside(context.Context, review.PullRequest, string) ([]int, erro
 
 func (w *world) InDoubt(context.Context, review.PullRequest) (bool, error) { return false, nil }
 
-func (w *world) Unsaid(context.Context) (map[string]bool, error) { return nil, nil }
-
 // Merged is asked about what is merged alone.
 func (w *world) Merged(_ context.Context, o app.Order) (bool, error) {
 	w.mu.Lock()
