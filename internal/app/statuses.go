@@ -32,7 +32,7 @@ type gatesRuns struct {
 }
 
 // Beside says of another open pull request with the commit as its head that it is not approved; empty when there is none. GitHub keeps a status by commit: it
-// speaks for all of them (threats.md T281).
+// speaks for all of them (threats.md T281), also for one that was opened a moment ago (threats.md T463).
 func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
 	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
 	if err != nil {
@@ -41,6 +41,15 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	newest := map[int]store.Entry{}
 	for _, e := range said {
 		newest[e.Target.PR] = e
+	}
+	silent, err := g.silent(ctx, target, head)
+	if err != nil {
+		return "", err
+	}
+	for _, number := range silent {
+		if _, speaks := newest[number]; !speaks {
+			newest[number] = store.Entry{}
+		}
 	}
 	delete(newest, target.PR)
 	for _, number := range slices.Sorted(maps.Keys(newest)) {
@@ -66,6 +75,25 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		return fmt.Sprintf("#%d has the same commit and is not approved", number), nil
 	}
 	return "", nil
+}
+
+// silent gives the pull requests that can be merged with a commit as their head, as GitHub lists those that changed last. A fork's counts beside one of the same
+// author alone: anybody can open one with a commit that anybody can read, and nobody may have to review it.
+func (g gatesRuns) silent(ctx context.Context, target review.Target, head string) (numbers []int, err error) {
+	pulls, err := g.LatestPulls(ctx, target.Repo)
+	pulls = slices.DeleteFunc(pulls, func(pr review.PullRequest) bool { return pr.HeadSHA != head || pr.Draft && pr.Number != target.PR })
+	var author review.Person
+	for _, pr := range pulls {
+		if pr.Number == target.PR {
+			author = pr.Author
+		}
+	}
+	for _, pr := range pulls {
+		if !pr.CrossRepository || effects.Same(pr.Author, author) {
+			numbers = append(numbers, pr.Number)
+		}
+	}
+	return numbers, err
 }
 
 // Rebased says that the pull request of a run has another base branch now than the run reviewed, or that nobody can tell; empty when it has not. What was
@@ -186,19 +214,32 @@ func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run strin
 }
 
 // speaksFor reports whether a run about a pull request was for the base branch that it has now, and neither another pull request nor NotYet has set the status
-// of the head since. Nor does one whose success was withheld: what kept it may be gone. One without a gate says nothing of the commit, and would not the next time.
+// of the head since. Nor does one whose success was withheld: what kept it may be gone; nor one that left the head pending. One without a gate says nothing of the commit, and would not the next time.
 func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string, gated bool) (bool, error) {
 	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same || !gated {
 		return same, err
 	}
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
-	for _, e := range slices.Backward(said) {
+	for i, e := range slices.Backward(said) {
+		if e.Run == run && !reached(e) && pending(said[:i]) {
+			return false, err
+		}
 		if e.Run == run || reached(e) {
 			status, unread := effects.ReadStatus(e.Payload)
 			return e.Target.PR == pr.Number && e.Run != effects.NoRun && unread == nil && status.Own == "", err
 		}
 	}
 	return err == nil, err
+}
+
+// pending reports whether GitHub may have a status of a commit as pending, by what was set on it.
+func pending(said []store.Entry) bool {
+	for _, e := range slices.Backward(said) {
+		if reached(e) {
+			return begins(e)
+		}
+	}
+	return false
 }
 
 // Beside gives the other pull requests of which a run approved a commit: one that has left the commit may have kept it from a success (threats.md T413).
@@ -245,7 +286,7 @@ func (s *Service) repairStatuses(ctx context.Context, mine string) {
 		return
 	}
 	for _, e := range newest {
-		if e.Run == mine || e.Run == effects.NoRun || settled(e) { // what belongs to no run is for Unsaid
+		if e.Run == mine || e.Run == effects.NoRun || settled(e) { // what belongs to no run is for NotYet
 			continue
 		}
 		if err := s.repairStatus(ctx, e); err != nil && ctx.Err() == nil {
@@ -347,7 +388,8 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 		}
 		return gates.Beside(ctx, e.Target, e.Head)
 	}}
-	done, err := d.Deliver(ctx, effects.Status{Statuses: gates, Policy: sanitize.Policy{Known: client.Secrets()}}, e)
+	later := func(ctx context.Context) (bool, error) { return gates.Later(ctx, e.Target, e.Run, e.Head) }
+	done, err := d.DeliverStatus(ctx, effects.Status{Statuses: gates, Policy: sanitize.Policy{Known: client.Secrets()}}, e, later)
 	if err != nil || done.Overtaken == "" {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/internal/testkit/eventually"
 	"github.com/prloop/prloop/internal/testkit/forge"
 )
 
@@ -190,6 +191,15 @@ func TestWhatASuccessWasForIsKept(t *testing.T) {
 			},
 			func(h *hall, _ *forge.PullRequest) { h.forge.Heal() },
 		},
+		"a look that finds nothing": {
+			func(h *hall, p *forge.PullRequest) {
+				h.forge.Fail(forge.Fault{Op: "PullRequest", Mode: forge.NotFound})
+				before := h.wanted()["#8"].Handled
+				p.Label("mona", "kind")
+				h.within("a look to find nothing", func() bool { return h.wanted()["#8"].Handled > before })
+			},
+			func(h *hall, _ *forge.PullRequest) { h.forge.Heal() },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +215,115 @@ func TestWhatASuccessWasForIsKept(t *testing.T) {
 			h.status(p.HeadSHA(), "error")
 			s.stop(t, syscall.SIGTERM)
 		})
+	}
+}
+
+// Nor is a success left that no record tells of, such as one that is newer than the backup that was restored (threats.md T465).
+func TestASuccessThatNoRecordTellsOf(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	backup := filepath.Join(h.home, "backup.tar")
+	h.run("backup", backup)
+	args := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+	s := h.serve("", args...)
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	s.stop(t, syscall.SIGTERM)
+	if time.Now().UTC().Format("15:04") == "23:59" {
+		t.Skip("the one minute that is not quiet")
+	}
+	if err := os.Rename(filepath.Join(h.home, "state"), filepath.Join(h.home, "lost")); err != nil {
+		t.Fatal(err)
+	}
+	h.run("restore", backup)
+	retarget(t, p, "main")
+	s = h.serve("", append(args, "--quiet-hours", "00:00-23:59")...)
+	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #8" {
+		t.Errorf("%q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
+// A pull request with the commit, for another branch, that is opened while the reviewers are at work keeps it from a success, whatever its own review waits for. A draft
+// does not, nor does a fork's of somebody else (threats.md T463).
+func TestOpenedDuringTheReviewOfItsCommit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of   func(*forge.PullSpec)
+		args []string
+		want string
+	}{
+		"it waits":          {func(*forge.PullSpec) {}, []string{"--author-limit", "1"}, "failure"},
+		"it is not seen":    {func(*forge.PullSpec) {}, nil, "failure"},
+		"a draft":           {func(s *forge.PullSpec) { s.Draft = true }, nil, "success"},
+		"a stranger's fork": {func(s *forge.PullSpec) { s.Author, s.Fork = "stranger", "stranger/widgets" }, nil, "success"},
+		"a fork's":          {func(s *forge.PullSpec) { s.Fork = "contributor/widgets" }, nil, "failure"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, own := openGated(t)
+			for _, owner := range []string{"stranger", "contributor"} {
+				if _, err := h.forge.AddRepo(owner, "widgets"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, filepath.Join(h.home, "slow.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\ntouch begun\nwhile [ ! -e go ]; do sleep 0.1; done\nexec ./reads.sh\n"))
+			if err := os.Chmod(filepath.Join(h.home, "slow.sh"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := h.serve("", append([]string{"--reviewers", "exec:" + filepath.Join(h.home, "slow.sh"), "--every", "1h"}, c.args...)...)
+			h.within("a reviewer to be at work", func() bool { _, err := os.Stat(filepath.Join(h.home, "begun")); return err == nil })
+			if name == "it is not seen" {
+				h.run("pause")
+			}
+			other := h.open(9, func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
+				if c.of(s); s.Fork == "" {
+					s.BaseRef, s.Head = "main", nil
+				}
+			})
+			if other.HeadSHA() != own.HeadSHA() {
+				t.Fatal("the heads differ")
+			}
+			if name == "it waits" {
+				h.within("the review of #9 to wait", func() bool { return h.wanted()["#9"].Outcome == store.Waits })
+			}
+			write(t, filepath.Join(h.home, "go"), nil)
+			if said := h.status(own.HeadSHA(), "success", "failure"); strings.HasPrefix(said, "#9 has the same commit") != (c.want == "failure") {
+				t.Errorf("%q", said)
+			}
+			if name == "it is not seen" {
+				h.run("resume-queue")
+			}
+			other.SetState("CLOSED")
+			h.status(own.HeadSHA(), "success")
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// GitHub is slow with a success that another machine sends, and gets what takes it back first: that machine then says that it is none (threats.md T464).
+func TestASlowSuccessIsNotTheLastWord(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	h.share()
+	reads := []string{"exec:" + filepath.Join(h.home, "reads.sh")}
+	h.forge.Fail(forge.Fault{Op: "POST /repos/{owner}/{repo}/statuses/{sha}", Skip: 1, Times: 1, Do: func() {
+		if err := p.Retarget("main"); err != nil {
+			t.Error(err)
+		}
+		for range 60 { // GitHub may take 10 s
+			time.Sleep(100 * time.Millisecond)
+			if slices.ContainsFunc(h.repo.Statuses(), func(s forge.Status) bool { return s.State == "error" }) {
+				return
+			}
+		}
+	}})
+	h.work("second", reads, "--reviews", "1", "--author-limit", "1")
+	eventually.True(t, "the worker to work", func() bool { return strings.Contains(h.log(), "working for postgres://") })
+	h.serve("", "--reviews", "0", "--author-limit", "1", "--every", "1h")
+	if said := h.status(p.HeadSHA(), "failure"); said != "#8 is to be merged into another branch now. By itself: Approved" {
+		t.Errorf("%q", said)
 	}
 }
 

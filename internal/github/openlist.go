@@ -14,10 +14,19 @@ import (
 
 // OpenPulls lists the open pull requests of a repository, as far as a list tells of them: how they are, and not how much they change.
 func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.PullRequest, error) {
-	query := url.Values{"state": {"open"}, "sort": {"created"}, "direction": {"asc"}}
-	var found []review.PullRequest
+	return c.openPulls(ctx, repo, url.Values{"sort": {"created"}, "direction": {"asc"}}, mostPulls)
+}
+
+// LatestPulls lists those of the open pull requests that changed last, which is one page of the list.
+func (c *Client) LatestPulls(ctx context.Context, repo review.Repo) ([]review.PullRequest, error) {
+	return c.openPulls(ctx, repo, url.Values{"sort": {"updated"}, "direction": {"desc"}}, manyAtOnce)
+}
+
+// openPulls lists so many open pull requests, in the order of a query.
+func (c *Client) openPulls(ctx context.Context, repo review.Repo, query url.Values, most int) (found []review.PullRequest, err error) {
+	query.Set("state", "open")
 	seen := map[int]bool{}
-	err := eachOf(ctx, c, fmt.Sprintf("list the open pull requests of %s", repo), true, repoAddress(repo, "/pulls"), query, mostPulls, func(p listedPull) error {
+	err = eachOf(ctx, c, fmt.Sprintf("list the open pull requests of %s", repo), true, repoAddress(repo, "/pulls"), query, mostPulls, func(p listedPull) error {
 		if seen[p.Number] {
 			return nil
 		}
@@ -33,11 +42,18 @@ func (c *Client) OpenPulls(ctx context.Context, repo review.Repo) ([]review.Pull
 		for _, l := range p.Labels {
 			pr.Labels = append(pr.Labels, l.Name)
 		}
-		found = append(found, pr)
+		if found = append(found, pr); len(found) == most {
+			return errEnough
+		}
 		return nil
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	return found, err
 }
+
+var errEnough = errors.New("more is not asked for")
 
 // listedPull is a pull request as a list of REST shows it. Updated is when anything of it changed last.
 type listedPull struct {

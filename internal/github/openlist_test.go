@@ -91,3 +91,18 @@ func TestNewCommentsOfAFlood(t *testing.T) {
 		t.Errorf("%d comments up to %s, %v", len(all), until, err)
 	}
 }
+
+// Of the open pull requests those that changed last come first, and one page of them (threats.md T463).
+func TestTheLatestPulls(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	c, repo := client(t, f, Options{}), review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}
+	for n := range manyAtOnce {
+		forgetest.Open(t, f, forge.PullSpec{Owner: "acme", Repo: "widgets", Number: 10 + n, HeadRef: fmt.Sprint("topic-", n), Head: tree(fmt.Sprintf("package main // %d\n", n))})
+	}
+	p.Label("mona", "kind")
+	pulls, err := c.LatestPulls(t.Context(), repo)
+	if err != nil || len(pulls) != manyAtOnce || !slices.ContainsFunc(pulls, func(q review.PullRequest) bool { return q.Number == 7 && q.HeadSHA == p.HeadSHA() }) {
+		t.Errorf("%d, %v", len(pulls), err)
+	}
+}

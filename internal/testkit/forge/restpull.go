@@ -54,7 +54,7 @@ func (c *call) listPulls(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	all := []any{}
+	var found []*PullRequest
 	for n := repo.lastNumber; n > 0; n-- {
 		p := repo.prs[n]
 		if p == nil || (q.Get("state") != "all" && (q.Get("state") == "closed") == (p.state == "OPEN")) {
@@ -63,6 +63,13 @@ func (c *call) listPulls(w http.ResponseWriter, r *http.Request) {
 		if head := q.Get("head"); head != "" && (p.head == nil || head != p.head.Owner+":"+p.headRef) {
 			continue
 		}
+		found = append(found, p)
+	}
+	if q.Get("sort") == "updated" {
+		slices.SortStableFunc(found, func(a, b *PullRequest) int { return b.updated.Compare(a.updated) })
+	}
+	all := []any{}
+	for _, p := range found {
 		all = append(all, c.pull(p, "pull-request-simple"))
 	}
 	c.sendPage(w, r, all)
