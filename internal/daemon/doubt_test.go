@@ -9,6 +9,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
 
@@ -100,3 +103,42 @@ type anyPull struct{ hub }
 func (anyPull) PullRequest(_ context.Context, repo review.Repo, number int) (review.PullRequest, error) {
 	return review.PullRequest{Repo: repo, Number: number}, nil
 }
+
+// oneListed is a hub that lists one pull request.
+type oneListed struct {
+	*world
+	listed review.PullRequest
+}
+
+func (l oneListed) OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error) {
+	return []review.PullRequest{l.listed}, nil
+}
+
+// What a list names is checked also where it is as it was seen: its commit may have become a success since (threats.md T463).
+func TestWhatIsAsItWasIsCheckedToo(t *testing.T) {
+	s, err := app.Open(t.Context(), app.Options{State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.WithoutCancel(t.Context()))
+	repo := review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}
+	w := oneListed{world: newWorld(t, s, 1), listed: review.PullRequest{Repo: repo, Number: 7, State: "OPEN", HeadSHA: "abc", BaseRef: "main"}}
+	d, err := build(t.Context(), w.world, func(context.Context, review.Repo) (hub, error) { return w, nil }, Options{Host: "github.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.service = suspects{w.world}
+	subject := store.Subject(fullName(repo), 7, 0)
+	err = errors.Join(d.record.Want(t.Context(), store.Want{Subject: subject, Repo: fullName(repo), PR: 7}), d.record.Settle(t.Context(), subject, 1, store.Settled{Seen: intake.See(w.listed).String()}))
+	if err = errors.Join(err, d.reconcileOne(t.Context(), repo)); err != nil || len(d.doubts) != 1 {
+		t.Errorf("%v, %v", d.doubts, err)
+	}
+	if is, err := d.record.Wanted(t.Context(), subject); err != nil || is.Open() {
+		t.Errorf("it is looked at again: %+v, %v", is, err)
+	}
+}
+
+// suspects has every pull request in doubt.
+type suspects struct{ *world }
+
+func (suspects) InDoubt(context.Context, review.PullRequest) (bool, error) { return true, nil }
