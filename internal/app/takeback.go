@@ -54,6 +54,19 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 	return success, last, !(same && approves(e)) && (waits || !same && known), err
 }
 
+// concerns reports whether a pull request may take back what was said of another one with its commit: that of a fork may where its author opened both. Anybody
+// can open one with a commit that anybody can read.
+func (s *Service) concerns(ctx context.Context, client *github.Client, pr review.PullRequest, last store.Entry) (bool, error) {
+	if !pr.CrossRepository || last.Target.PR == pr.Number {
+		return true, nil
+	}
+	other, err := client.PullRequest(ctx, pr.Repo, last.Target.PR)
+	if errors.Is(err, github.ErrNotFound) {
+		return true, nil
+	}
+	return effects.Same(pr.Author, other.Author), err
+}
+
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
 // (threats.md T465).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
@@ -96,10 +109,13 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 	if err != nil {
 		return err
 	}
-	if !undue {
-		if status, undue, err = s.unknown(ctx, client, pr); err != nil || !undue {
-			return err
-		}
+	if undue {
+		undue, err = s.concerns(ctx, client, pr, last)
+	} else {
+		status, undue, err = s.unknown(ctx, client, pr)
+	}
+	if err != nil || !undue {
+		return err
 	}
 	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))

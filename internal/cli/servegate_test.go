@@ -460,6 +460,32 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478).
+func TestAStrangersForkWithTheCommit(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	if _, err := h.forge.AddRepo("stranger", "widgets"); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	before := len(h.repo.Statuses())
+	other := h.open(9, func(s *forge.PullSpec) {
+		s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
+		s.Author, s.Fork = "stranger", "stranger/widgets"
+	})
+	if other.HeadSHA() != own.HeadSHA() {
+		t.Fatal("the heads differ")
+	}
+	h.settled(2)
+	other.Comment("stranger", "Ready.")
+	h.settled(3)
+	if after := h.repo.Statuses(); len(after) != before {
+		t.Errorf("%+v", after[before:])
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // Two pull requests have one commit, and so one status: it is a success when both are approved, whatever is looked at last (threats.md T281).
 func TestTwoPullsOfOneCommit(t *testing.T) {
 	t.Parallel()
