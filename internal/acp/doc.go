@@ -11,6 +11,7 @@
 // That is a courtesy of a well-behaved agent and no border: the border is the sandbox the caller puts around it.
 //
 // What the agent may cost. Lines are bounded in length, all output together in bytes, its requests in number, and the
-// whole in time. Session updates never reach the SDK's queue, which gives up at 1,024 waiting ones: the gate handles each
-// where it is read, so an agent that floods only waits. Whatever goes wrong is in the answer's receipt.
+// whole in time. The SDK, whose queue gives up at 1,024 waiting updates and which decodes all of a message, is given replies
+// alone, with what is read of them: the gate handles updates and requests where it reads them, so an agent that floods only
+// waits. Whatever goes wrong is in the answer's receipt.
 package acp

@@ -1,7 +1,8 @@
 package acp
 
 import (
-	"context"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,14 +15,14 @@ import (
 	api "github.com/coder/acp-go-sdk"
 )
 
-// client is prloop's side of the protocol: it answers what the agent asks for. None of it is advertised but permissions.
+// client answers what the agent asks for. None of it is advertised but permissions.
 type client struct {
 	cwd string
 	// edits lets the agent change files below cwd.
 	edits bool
 
 	mu       sync.Mutex
-	calls    map[string]update // tool calls by id, as first announced
+	calls    map[word]update // tool calls by id, as first announced
 	allowed  int
 	rejected int
 }
@@ -33,40 +34,43 @@ func (c *client) announce(u update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
-		c.calls = map[string]update{}
+		c.calls = map[word]update{}
 	}
 	if _, known := c.calls[u.Call]; !known && len(c.calls) < maxCalls {
 		c.calls[u.Call] = update{Title: u.Title, Tool: u.Tool}
 	}
 }
 
-// RequestPermission answers by policy. Options are chosen by kind: their ids and names differ by agent and version.
-func (c *client) RequestPermission(_ context.Context, p api.RequestPermissionRequest) (api.RequestPermissionResponse, error) {
+// answer is that to a request for permission, by policy. Options are chosen by kind: their ids and names differ by agent and version.
+func (c *client) answer(p permission) api.RequestPermissionResponse {
 	want := []api.PermissionOptionKind{api.PermissionOptionKindRejectOnce, api.PermissionOptionKindRejectAlways}
-	allow := c.allows(p.ToolCall)
+	allow := c.allows(p)
 	if allow {
 		want = append([]api.PermissionOptionKind{api.PermissionOptionKindAllowOnce}, want...)
 	}
+	var options []struct {
+		ID   word `json:"optionId"`
+		Kind word `json:"kind"`
+	}
+	_ = json.Unmarshal(p.Options, &options) // without one the request is cancelled
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, kind := range want {
-		for _, o := range p.Options {
-			if o.Kind != kind {
+		for _, o := range options {
+			if o.Kind != word(kind) {
 				continue
 			}
-			c.mu.Lock()
 			if kind == api.PermissionOptionKindAllowOnce {
 				c.allowed++
 			} else {
 				c.rejected++
 			}
-			c.mu.Unlock()
 			return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{
-				Selected: &api.RequestPermissionOutcomeSelected{OptionId: o.OptionId}}}, nil
+				Selected: &api.RequestPermissionOutcomeSelected{OptionId: api.PermissionOptionId(o.ID)}}}
 		}
 	}
-	c.mu.Lock()
 	c.rejected++
-	c.mu.Unlock()
-	return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{Cancelled: &api.RequestPermissionOutcomeCancelled{}}}, nil
+	return api.RequestPermissionResponse{Outcome: api.RequestPermissionOutcome{Cancelled: &api.RequestPermissionOutcomeCancelled{}}}
 }
 
 // ownTool is one of prloop's tools as agents call them: prloop_submit_result (OpenCode), mcp__prloop__submit_result (Claude
@@ -77,29 +81,34 @@ var ownTool = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:mcp_{1,2})?prloop(?:_{1,2}|[./:-])(?:` + names + `)|(?:` + names + `) \(prloop MCP Server\))$`)
 })
 
-func (c *client) allows(call api.ToolCallUpdate) bool {
+func (c *client) allows(p permission) bool {
 	c.mu.Lock()
-	known := c.calls[string(call.ToolCallId)]
+	known := c.calls[p.Call.ID]
 	c.mu.Unlock()
-	title, kind := known.Title, api.ToolKind(known.Tool)
-	if call.Title != nil && *call.Title != "" {
-		title = *call.Title
+	title, kind := cmp.Or(p.Call.Title, known.Title), cmp.Or(p.Call.Kind, known.Tool)
+	var places []struct {
+		Path string `json:"path"`
 	}
-	if call.Kind != nil && *call.Kind != "" {
-		kind = *call.Kind
+	if p.Call.Locations != nil && json.Unmarshal(p.Call.Locations, &places) != nil {
+		return false
 	}
-	switch kind {
+	switch api.ToolKind(kind) {
 	case api.ToolKindRead, api.ToolKindSearch:
-		for _, l := range call.Locations {
+		for _, l := range places {
 			if !c.within(l.Path) {
 				return false
 			}
 		}
 		return true
 	case api.ToolKindEdit, api.ToolKindDelete, api.ToolKindMove:
-		return c.edits && len(call.Locations) > 0 && !slices.ContainsFunc(call.Locations, func(l api.ToolCallLocation) bool { return !c.writable(l.Path) })
+		for _, l := range places {
+			if !c.edits || !c.writable(l.Path) {
+				return false
+			}
+		}
+		return c.edits && len(places) > 0
 	case api.ToolKindOther, api.ToolKindThink, "":
-		return ownTool().MatchString(strings.TrimSpace(title))
+		return ownTool().MatchString(strings.TrimSpace(string(title)))
 	}
 	return false
 }
@@ -183,36 +192,4 @@ func (c *client) counts() (allowed, rejected int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.allowed, c.rejected
-}
-
-// SessionUpdate is never called: the gate keeps updates to itself.
-func (c *client) SessionUpdate(context.Context, api.SessionNotification) error { return nil }
-
-// ReadTextFile and the rest are not offered; an agent that asks all the same is told so.
-func (c *client) ReadTextFile(context.Context, api.ReadTextFileRequest) (api.ReadTextFileResponse, error) {
-	return api.ReadTextFileResponse{}, api.NewMethodNotFound(api.ClientMethodFsReadTextFile)
-}
-
-func (c *client) WriteTextFile(context.Context, api.WriteTextFileRequest) (api.WriteTextFileResponse, error) {
-	return api.WriteTextFileResponse{}, api.NewMethodNotFound(api.ClientMethodFsWriteTextFile)
-}
-
-func (c *client) CreateTerminal(context.Context, api.CreateTerminalRequest) (api.CreateTerminalResponse, error) {
-	return api.CreateTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalCreate)
-}
-
-func (c *client) KillTerminal(context.Context, api.KillTerminalRequest) (api.KillTerminalResponse, error) {
-	return api.KillTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalKill)
-}
-
-func (c *client) TerminalOutput(context.Context, api.TerminalOutputRequest) (api.TerminalOutputResponse, error) {
-	return api.TerminalOutputResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalOutput)
-}
-
-func (c *client) ReleaseTerminal(context.Context, api.ReleaseTerminalRequest) (api.ReleaseTerminalResponse, error) {
-	return api.ReleaseTerminalResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalRelease)
-}
-
-func (c *client) WaitForTerminalExit(context.Context, api.WaitForTerminalExitRequest) (api.WaitForTerminalExitResponse, error) {
-	return api.WaitForTerminalExitResponse{}, api.NewMethodNotFound(api.ClientMethodTerminalWaitForExit)
 }

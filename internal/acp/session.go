@@ -42,6 +42,9 @@ type session struct {
 	usage     *api.Usage
 }
 
+// nobody is never asked: the gate keeps updates and requests to itself.
+type nobody struct{ api.Client }
+
 var errTooManyRequests = errors.New("it asked prloop too often")
 
 // launch starts the process. The context ends the conversation; the process itself is ended by close.
@@ -59,7 +62,7 @@ func launch(ctx context.Context, spec Spec, place prepared, d *resultServer, emi
 		news: eventSink{emit: emit}}
 	life, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.stop = stop
-	s.gate = &gate{to: outW, update: s.update, excess: func() { stop(errTooManyRequests) }}
+	s.gate = &gate{to: outW, stdin: stdinW, peer: s.peer, update: s.update, excess: func() { stop(errTooManyRequests) }}
 	child := proc.Spec{
 		Path: path, Args: place.args, Env: place.env, Dir: place.cwd, StdinFrom: stdinR,
 		Idle: spec.Idle, Quiet: spec.Quiet, Grace: spec.Grace, MaxStdout: maxOutput, MaxLine: maxLine, OnLine: s.gate.line,
@@ -73,7 +76,7 @@ func launch(ctx context.Context, spec Spec, place prepared, d *resultServer, emi
 			return nil, err
 		}
 	}
-	s.conn = api.NewClientSideConnection(s.peer, stdinW, outR)
+	s.conn = api.NewClientSideConnection(nobody{}, stdinW, outR)
 	s.conn.SetLogger(slog.New(slog.DiscardHandler))
 	go func() { // whatever ends the connection, nobody may wait for it to read or write any more
 		<-s.conn.Done()
@@ -210,9 +213,8 @@ var errAnswered = errors.New("the conversation is over")
 func (s *session) update(u update) {
 	switch u.Kind {
 	case kindMessage:
-		text := u.text()
 		s.mu.Lock()
-		s.text = append(s.text, text[:min(len(text), maxText-len(s.text))]...)
+		s.text = append(s.text, u.Content[:min(len(u.Content), maxText-len(s.text))]...)
 		s.clipped = s.clipped || len(s.text) == maxText
 		s.mu.Unlock()
 		s.news.phase("writes")
@@ -225,9 +227,9 @@ func (s *session) update(u update) {
 		s.toolCalls++
 		s.mu.Unlock()
 		s.peer.announce(u)
-		s.news.say("uses " + u.Title)
+		s.news.say("uses " + string(u.Title))
 	case kindToolUpdate:
-		if u.Status == string(api.ToolCallStatusFailed) {
+		if u.Status == word(api.ToolCallStatusFailed) {
 			s.news.phase("a tool call failed")
 		}
 	}

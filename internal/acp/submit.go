@@ -42,6 +42,8 @@ type resultServer struct {
 	got     chan struct{} // closed at the first valid document
 	serving sync.WaitGroup
 	slots   chan struct{}
+	// reading is held while a document is read: one at a time, as each may have megabytes.
+	reading sync.Mutex
 }
 
 // submission is the one line a caller writes; the reply is one line too.
@@ -113,6 +115,8 @@ func (d *resultServer) serve() {
 
 func (d *resultServer) receive(c net.Conn) {
 	defer c.Close()
+	d.reading.Lock()
+	defer d.reading.Unlock()
 	if c.SetDeadline(time.Now().Add(submitWithin)) != nil {
 		return
 	}
