@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/internal/values"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -71,6 +72,9 @@ func (a *attempt) read(spec Spec, task review.Task) {
 // roleOf guesses whose envelope a refused document is, by the field only that one has; a program that mixes up its tasks
 // is told so rather than a list of missing fields.
 func roleOf(doc []byte) (found review.Role) {
+	if values.MoreThan(schema.MaxValues, doc) {
+		return "" // what is no answer has no role
+	}
 	var keys map[string]json.RawMessage
 	_ = json.Unmarshal(doc, &keys) // what is no object is nobody's
 	for _, role := range []review.Role{review.RoleReviewer, review.RoleCommentsAnalyzer, review.RoleFixer, review.RoleVerifier, review.RoleCommand, review.RoleScout, review.RoleFinder} {

@@ -14,7 +14,8 @@
 //
 // Text beside a fenced or marked envelope is ignored: that is what the marks are for. Two envelopes are an error, even if
 // they are equal: prloop never takes the last one, because text an agent merely repeats may hold one (threats.md T85). Lines
-// are at most 1 MB, the whole stream 8 MB; a larger envelope has to be spread over lines.
+// are at most 1 MB, the whole stream 8 MB; a larger envelope has to be spread over lines. An envelope has at most
+// 65,536 values and names, an event 1,024.
 //
 // # What becomes of it
 //

@@ -45,5 +45,13 @@ func (s *spool) span(start, end int) []byte {
 // head copies the beginning, up to limit bytes.
 func (s *spool) head(limit int) []byte { return s.span(0, min(s.n, limit)) }
 
-// all copies all of it.
-func (s *spool) all() []byte { return s.span(0, s.n) }
+// take gives all of it and keeps nothing: an answer of 8 MB is not held twice.
+func (s *spool) take() []byte {
+	out := make([]byte, 0, s.n)
+	for i, part := range s.parts {
+		out = append(out, part...)
+		s.parts[i] = nil
+	}
+	*s = spool{}
+	return out
+}

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/internal/values"
 )
 
 // maxTries bounds the places of a text where a JSON object may begin and does not end.
@@ -35,7 +37,7 @@ func lastObject(text []byte, key string, check func([]byte) error) ([]byte, erro
 			continue
 		}
 		var keys map[string]json.RawMessage
-		if json.Unmarshal(raw, &keys) == nil && keys[key] != nil {
+		if !values.MoreThan(schema.MaxValues, raw) && json.Unmarshal(raw, &keys) == nil && keys[key] != nil {
 			found = append(found, raw)
 		}
 		i += int(dec.InputOffset())

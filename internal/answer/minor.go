@@ -10,8 +10,13 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// maxOpen is how deep objects may be nested to be read loosely.
-const maxOpen = 1000
+// maxOpen is how deep objects may be nested to be read loosely, maxMinor in how many places they may be blanked, and maxObject how long one
+// is, in bytes.
+const (
+	maxOpen   = 1000
+	maxMinor  = 100_000
+	maxObject = 1 << 20
+)
 
 // blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. n is how
 // many were none of the empty ones.
@@ -39,7 +44,15 @@ func blankMinor(text []byte) (n int) {
 				up.height = max(up.height, o.height+1)
 			}
 			if o.height <= 1 && minor(text[o.start:i+1], &n) { // a finding holds its source and no more
-				spans = append(spans, [2]int{o.start, i + 1})
+				start := o.start
+				for len(spans) > 0 && (spans[len(spans)-1][0] >= o.start || len(bytes.Trim(text[spans[len(spans)-1][1]:o.start], ", \t\r\n")) == 0) {
+					start = min(start, spans[len(spans)-1][0]) // within this one, or beside it
+					spans = spans[:len(spans)-1]
+				}
+				if len(spans) == maxMinor {
+					return n // nor is what has so many of them
+				}
+				spans = append(spans, [2]int{start, i + 1})
 			}
 		}
 	}
@@ -60,8 +73,14 @@ func blank(text []byte) { clear(text) }
 
 // minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
 func minor(object []byte, n *int) bool {
+	if len(object) > maxObject {
+		return false
+	}
 	if len(bytes.Trim(object, "{} \t\r\n")) == 0 {
 		return bytes.HasSuffix(object, []byte("}")) && bytes.Count(object, []byte("{")) == 1
+	}
+	if bytes.Count(bytes.ToLower(object), []byte(`"priority"`)) != 1 {
+		return false
 	}
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil {
@@ -95,7 +114,7 @@ func minor(object []byte, n *int) bool {
 			return false
 		}
 	}
-	if said != review.P2 && said != review.P3 || bytes.Count(bytes.ToLower(object), []byte(`"priority"`)) != 1 {
+	if said != review.P2 && said != review.P3 {
 		return false
 	}
 	*n++

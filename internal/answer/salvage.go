@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/schema"
+	"github.com/prloop/prloop/internal/values"
 	"github.com/prloop/prloop/review"
 )
 
@@ -85,6 +86,9 @@ func alike(a, b review.Finding) bool {
 
 // maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.
 func maySay(answer []byte) bool {
+	if len(answer) > 2*maxLoose { // more than is read loosely
+		return true
+	}
 	said := undenied(report.ReplaceAllString(plainly(answer), ""))
 	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
 }
@@ -99,6 +103,9 @@ func unrated(answer []byte, list string, findings []review.Finding) bool {
 				break
 			}
 			fields := map[string]any{}
+			if values.MoreThan(schema.MaxValues, object) {
+				return true // whoever made it does not say so plainly
+			}
 			if json.Unmarshal(object, &fields) != nil {
 				continue
 			}
@@ -170,8 +177,10 @@ func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 
 // salvage reads the entries of a list with decode.
 func salvage(data []byte, list string, decode func([]byte) (review.Finding, schema.Notes, error)) ([]review.Finding, schema.Notes) {
-	data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
-	left := bytes.Clone(data)                     // what was not kept
+	if bytes.IndexByte(data, 0) >= 0 {
+		data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
+	}
+	left := bytes.Clone(data) // what was not kept
 	if len(data) > schema.MaxBytes {
 		data = data[:schema.MaxBytes]
 	}

@@ -24,9 +24,12 @@ func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
 // list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
 func unread(left []byte, kept []review.Finding) string {
 	minors := blankMinor(left)
+	if n := len(left) - bytes.Count(left, []byte{0}); n > 2*maxLoose { // looking for colours and escapes takes it several times over
+		return tooLong(n)
+	}
 	text := plainly(left)
 	if len(text) > maxLoose {
-		return fmt.Sprintf("%d bytes of it are no valid findings", len(text))
+		return tooLong(len(text))
 	}
 	if !strings.Contains(text, `[`) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
 		return "" // expressions are slow, and floods long
@@ -50,6 +53,8 @@ func unread(left []byte, kept []review.Finding) string {
 	}
 	return ""
 }
+
+func tooLong(n int) string { return fmt.Sprintf("%d bytes of it are no valid findings", n) }
 
 // plainly is text in lower case as it is looked through: without NUL bytes and the colours of terminals, its escapes undone.
 func plainly(text []byte) string {
@@ -210,6 +215,9 @@ func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
 		delete(fields, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if len(fields[name]) > maxLoose {
+			return "the unknown field " + schema.Quote(name) + " is too long to be read"
+		}
 		text := strings.ToLower(fmt.Sprintf("{%q:%s}", name, fields[name]))
 		var value any
 		_ = json.Unmarshal(fields[name], &value)

@@ -409,3 +409,27 @@ func TestATitleThatCallsItAP0(t *testing.T) {
 		}
 	}
 }
+
+// What is far too long to be read loosely, or has too many values or objects, is never taken for plainly harmless (threats.md T474).
+func TestWhatIsTooMuchToReadLeavesItsPlace(t *testing.T) {
+	const head = `{"agent":"a","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":"Fine."`
+	for name, refused := range map[string]string{
+		"a long text": head + `,"x":"` + strings.Repeat("x", 5<<20) + `"`,
+		"tiny values": head + `,"x":[` + strings.Repeat(`{"":0},`, 700_000),
+	} {
+		if kept, _ := SalvageReviewer([]byte(refused)); len(kept) != 1 || !Unreadable(kept[0]) {
+			t.Errorf("%s: %d findings are kept", name, len(kept))
+		}
+	}
+	if !MayBlock([]byte(strings.Repeat(`{}`, 100_000) + `{"priority":"P0"}`)) {
+		t.Error("a P0 behind empty objects is not seen")
+	}
+	long := head + `,"x":["` + strings.Repeat("x", 900<<10) + `","` + strings.Repeat("x", 900<<10) + `","` + strings.Repeat("x", 900<<10) + `"]}`
+	if r, _, err := DecodeReviewer([]byte(long)); err != nil || len(r.Findings) != 1 || !Unreadable(r.Findings[0]) {
+		t.Errorf("a field that is too long to be read: %d findings, %v", len(r.Findings), err)
+	}
+	many := []byte(`{"findings":[{"title":"t","x":[` + strings.Repeat("0,", 70_000) + `0]}]}`)
+	if !unrated(many, "findings", nil) {
+		t.Error("an entry of too many values says nothing plainly")
+	}
+}

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prloop/prloop/internal/testkit/fakemodel"
 )
 
 // floodGrowthBytes is how much more memory prloop may hold while its agents flood it (threats.md P9, T84).
@@ -40,6 +43,70 @@ func TestFloodMemory(t *testing.T) {
 			flooded := a.enter(team(modes...)).watched()
 			checkFlood(t, box, modes, clean, flooded)
 		}
+	}
+}
+
+// crammedGrowthBytes is how much more memory prloop may hold while it reads an answer of 7 MB that cannot be one, twice.
+const crammedGrowthBytes = 80 << 20
+
+// TestCrammedMemory has agents write few bytes that are costly to decode: documents, events and messages of tiny values, and marks of
+// answers without end. prloop counts before it decodes (threats.md T473, T474).
+func TestCrammedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the whole program a dozen times: go test without -short does")
+	}
+	a, model := newArena(t), endpoint(t, fakemodel.Script{})
+	const (
+		answer = `{"agent":"a","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":"Fine."`
+		listen = "#!/bin/sh\ncat >/dev/null\n"
+		// talk answers as an ACP agent does, and runs %s at the prompt.
+		talk = "#!/bin/sh\nwhile read -r line; do\n\tid=$(printf '%%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n\tanswer='{}'\n\tcase $line in\n" +
+			"\t*'\"initialize\"'*) answer='{\"protocolVersion\":1}' ;;\n\t*'\"session/new\"'*) answer='{\"sessionId\":\"s\"}' ;;\n" +
+			"\t*'\"session/prompt\"'*)\n\t\tanswer='{\"stopReason\":\"end_turn\"}'\n\t\tfor n in 1 2 3 4 5 6 7; do\n%s\n\t\tdone ;;\n\tesac\n" +
+			"\tprintf '{\"jsonrpc\":\"2.0\",\"id\":%%s,\"result\":%%s}\\n' \"$id\" \"$answer\"\ndone\n"
+		objects = `yes '{"":0},' | head -n 900000 | tr -d '\n'; printf '0]'`
+	)
+	run := func(line, script string) watched {
+		file := filepath.Join(a.dir, fmt.Sprintf("agent-%d", a.runs.Load()))
+		write(t, file, []byte(script))
+		if err := os.Chmod(file, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b := bout{reviewers: []fighter{{name: "good", mode: "ok"}}, env: []string{"PRLOOP_SANDBOX=best", "OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=sk-test-0123456789abcdef0123"}}
+		b.also = []string{fmt.Sprintf(line, file)}
+		return a.enter(b).watched()
+	}
+	const command, acp = "{name: crammed, use: command, path: %s}", "{name: crammed, use: acp, preset: opencode, path: %s}"
+	clean := run(command, listen+"echo '"+answer+"}'\n")
+	for _, row := range []struct {
+		name, line, script string
+		most               int64
+	}{
+		{"an answer of tiny values", command, listen + "printf '%s' '" + answer + `,"x":['; yes '{"":0},' | head -n 900000; echo '0]}'` + "\n", crammedGrowthBytes},
+		{"an answer of names", command, listen + "printf '%s' '" + answer + `'; seq 500000 | sed 's/.*/,"&":0/'; echo '}'` + "\n", crammedGrowthBytes},
+		{"an answer of long texts", command, listen + "printf '%s' '" + answer + `,"x":['; for n in 1 2 3 4 5 6 7; do printf '"'; yes xxxxxxx | head -n 120000 | tr -d '\n'; echo '",'; done; echo '0]}'` + "\n", crammedGrowthBytes},
+		{"events of tiny values", command, listen + `for n in 1 2 3 4 5 6 7; do printf '{"event":"log","message":"x","y":['; yes '{"":0},' | head -n 120000 | tr -d '\n'; echo '0]}'; done` + "\n", crammedGrowthBytes},
+		{"braces", command, listen + `for n in 1 2 3 4 5 6 7; do yes '{}' | head -n 400000 | tr -d '\n'; echo; done` + "\n", crammedGrowthBytes},
+		{"fences", command, listen + "yes '```json\n{\n```' | head -c 7000000\n", crammedGrowthBytes},
+		{"marks", command, listen + "yes 'BEGIN_JSON\n{}\nEND_JSON' | head -c 7000000\n", crammedGrowthBytes},
+		{"requests of tiny values", acp, fmt.Sprintf(talk, `printf '{"jsonrpc":"2.0","id":"p%s","method":"session/request_permission","params":{"options":[],"toolCall":{"toolCallId":"t","rawInput":[' $n; `+objects+`; echo '}}}'`), floodGrowthBytes},
+		{"replies of tiny values", acp, fmt.Sprintf(talk, `printf '{"jsonrpc":"2.0","id":7,"result":{"_meta":{"x":['; `+objects+`; echo '}}}'`), floodGrowthBytes},
+		{"updates of tiny values", acp, fmt.Sprintf(talk, `printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"plan","entries":['; `+objects+`; echo '}}}'`), floodGrowthBytes},
+	} {
+		got := run(row.line, row.script)
+		r := got.agent("crammed")
+		grown := got.peak - clean.peak
+		t.Logf("%s: %+d MB, read %d MB, %s: %s", row.name, grown>>20, (got.read-clean.read)>>20, r.State, r.Reason)
+		if grown > row.most {
+			t.Errorf("%s: prloop grew by %d MB", row.name, grown>>20)
+		}
+		if got.read-clean.read < 4<<20 {
+			t.Errorf("%s: nothing was read", row.name)
+		}
+		if got.answer("good") != clean.answer("good") {
+			t.Errorf("%s: the good reviewer's answer is not that of a clean run", row.name)
+		}
+		got.checkGone(0)
 	}
 }
 

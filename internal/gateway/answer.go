@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"slices"
+
+	"github.com/prloop/prloop/internal/values"
 )
 
 // usageWire is the usage object of chat completions and of responses, with the cost some providers add.
@@ -67,25 +69,6 @@ const (
 	mostAnswerValues = 1 << 18
 	mostEventValues  = 1 << 16
 )
-
-// crammed reports whether a document has more than so many values. What is no document may count as one.
-func crammed(data []byte, most int) bool {
-	if len(data) < most {
-		return false
-	}
-	n, quoted := 1, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == '[' || c == '{' || c == ':'):
-			n++
-		}
-	}
-	return n > most
-}
 
 // read adds what one answer or event says to s and reports whether it holds nothing but usage.
 func (s *spent) read(data []byte) (usageOnly bool) {
@@ -199,7 +182,7 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		blank := len(bytes.TrimRight(line, "\r\n")) == 0
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
-			if crammed(data, mostEventValues) {
+			if values.MoreThan(mostEventValues, data) {
 				return s, errTooLarge
 			}
 			whole = whole || ends(data)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/prloop/prloop/internal/values"
 )
 
 // network is the last link of the chain. An operator's proxy is honoured: the environment is prloop's own.
@@ -46,7 +48,7 @@ func (t whole) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read answer: %w", err)
-	case int64(len(data)) > t.limit, crammed(data, mostAnswerValues):
+	case int64(len(data)) > t.limit, values.MoreThan(mostAnswerValues, data):
 		return nil, errTooLarge
 	case int64(len(data)) > limit:
 		return nil, tooLong(tokens, limit)

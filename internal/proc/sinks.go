@@ -31,6 +31,9 @@ func (l *lines) Write(p []byte) (int, error) {
 			return 0, errLongLine
 		}
 		if i < 0 {
+			if need := len(l.part) + len(p); need > cap(l.part) { // doubled, so that little is left behind of what it was before
+				l.part = append(make([]byte, 0, min(2*need, l.max)), l.part...)
+			}
 			l.part = append(l.part, p...)
 			break
 		}

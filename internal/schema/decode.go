@@ -9,7 +9,7 @@ import (
 
 // DecodeTask reads the request an agent gets. It is prloop's own writing, so arrays may be null and the cap is wider.
 func DecodeTask(data []byte) (review.Task, Notes, error) {
-	t, notes, err := decode[review.Task]("task", data, options{limit: maxTask, nullArrays: true})
+	t, notes, err := decode[review.Task]("task", data, options{limit: maxTask, values: maxTaskValues, nullArrays: true})
 	if err == nil && t.Version > review.TaskVersion {
 		err = Refuse("task", Fault{"version", "is newer than this program understands"})
 	}
@@ -21,7 +21,7 @@ func DecodeTask(data []byte) (review.Task, Notes, error) {
 
 // DecodeEvent reads one event line of a child. Agent and Time are prloop's to set and come back empty.
 func DecodeEvent(line []byte) (review.Event, Notes, error) {
-	e, notes, err := decode[review.Event]("event", line, options{limit: 1 << 20})
+	e, notes, err := decode[review.Event]("event", line, options{limit: maxEvent, values: maxEventValue})
 	if err != nil {
 		return review.Event{}, notes, err
 	}
@@ -30,9 +30,9 @@ func DecodeEvent(line []byte) (review.Event, Notes, error) {
 }
 
 type options struct {
-	// limit is the cap on the document in bytes; 0 means that of an answer.
-	limit      int
-	nullArrays bool
+	// limit is the cap on the document in bytes, values that on its values and names.
+	limit, values int
+	nullArrays    bool
 	// complete puts into a parsed document what may be missing in it; nil puts nothing.
 	complete func(v any)
 }
@@ -41,15 +41,12 @@ type options struct {
 // document what may be missing in it; nil puts nothing. The error is an *Error that lists every fault found; the notes tell what was put
 // right.
 func Decode[T any](name string, data []byte, complete func(v any)) (T, Notes, error) {
-	return decode[T](name, data, options{complete: complete})
+	return decode[T](name, data, options{limit: MaxBytes, values: MaxValues, complete: complete})
 }
 
 func decode[T any](name string, data []byte, o options) (T, Notes, error) {
 	var zero, out T
-	if o.limit == 0 {
-		o.limit = MaxBytes
-	}
-	v, faults := parse(data, o.limit)
+	v, faults := parse(data, o)
 	if len(faults) > 0 {
 		return zero, nil, Refuse(name, faults...)
 	}

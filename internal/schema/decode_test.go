@@ -96,3 +96,20 @@ func TestSchemaNames(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Values are counted before anything is decoded: an event has few, a task many (threats.md T474).
+func TestCrammedDocumentsAreRefused(t *testing.T) {
+	event := func(n int) []byte {
+		return []byte(`{"event":"log","message":"x","y":[0` + strings.Repeat(",0", n) + `]}`)
+	}
+	if _, _, err := DecodeEvent(event(900)); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := DecodeEvent(event(1100)); err == nil || !strings.Contains(err.Error(), "more than 1024 values") {
+		t.Error(err)
+	}
+	crammed := event(400_000)
+	if n := testing.AllocsPerRun(3, func() { _, _, _ = DecodeEvent(crammed) }); n > 50 {
+		t.Errorf("refusing one took %.0f pieces of memory", n)
+	}
+}

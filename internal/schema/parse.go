@@ -9,27 +9,34 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/prloop/prloop/internal/values"
 )
 
-// Bounds of any document; MaxBytes is that of an answer. A task carries a whole brief and is the largest.
+// Bounds of any document; MaxBytes and MaxValues are those of an answer. A task carries a whole brief and is the largest.
 const (
-	MaxBytes  = 8 << 20
-	maxTask   = 64 << 20
-	maxDepth  = 32
-	maxNodes  = 200_000
-	maxNumber = 1 << 53 // beyond it a float64 no longer tells neighbours apart
+	MaxBytes      = 8 << 20
+	MaxValues     = 1 << 16
+	maxEvent      = 1 << 20
+	maxEventValue = 1 << 10
+	maxTask       = 64 << 20
+	maxTaskValues = 1 << 20
+	maxDepth      = 32
+	maxNumber     = 1 << 53 // beyond it a float64 no longer tells neighbours apart
 )
 
 // parse reads exactly one JSON document into maps, slices, strings, json.Numbers, bools and nil. encoding/json alone
 // would accept keys that occur twice or differ in case, replace broken UTF-8 and half surrogates, and ignore depth up
 // to ten thousand (threats.md T85, T86).
-func parse(data []byte, limit int) (any, []Fault) {
-	if f := checkBytes(data, limit); f != nil {
+func parse(data []byte, o options) (any, []Fault) {
+	if f := checkBytes(data, o.limit); f != nil {
 		return nil, []Fault{*f}
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(data, &whole); err != nil {
-		return nil, []Fault{syntaxFault(data, err)}
+	if !json.Valid(data) {
+		return nil, []Fault{syntaxFault(data, json.Unmarshal(data, new(json.RawMessage)))}
+	}
+	if values.MoreThan(o.values, data) {
+		return nil, []Fault{{"", fmt.Sprintf("document has more than %d values", o.values)}}
 	}
 	p := parser{dec: json.NewDecoder(bytes.NewReader(data))}
 	p.dec.UseNumber()
@@ -117,7 +124,6 @@ func position(data []byte, at int) string {
 
 type parser struct {
 	dec    *json.Decoder
-	nodes  int
 	faults []Fault
 	// halted is set by faults after which reading on is pointless or dangerous.
 	halted bool
@@ -128,9 +134,6 @@ func (p *parser) value(at string, depth int) any {
 	tok, err := p.dec.Token()
 	if err != nil {
 		return p.halt(at, "document cannot be read: "+err.Error())
-	}
-	if p.nodes++; p.nodes > maxNodes {
-		return p.halt("", fmt.Sprintf("document has more than %d values", maxNodes))
 	}
 	switch tok := tok.(type) {
 	case json.Delim:
