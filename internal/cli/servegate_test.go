@@ -467,19 +467,19 @@ func TestAStrangersForkWithTheCommit(t *testing.T) {
 	if _, err := h.forge.AddRepo("stranger", "widgets"); err != nil {
 		t.Fatal(err)
 	}
-	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--forks", "--author-limit", "1")
 	h.status(own.HeadSHA(), "success")
+	of := func(p *forge.PullSpec) { p.Author, p.Fork = "stranger", "stranger/widgets" }
+	h.status(h.open(10, of).HeadSHA(), "success", "failure") // the turn of today
 	before := len(h.repo.Statuses())
-	other := h.open(9, func(s *forge.PullSpec) {
-		s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
-		s.Author, s.Fork = "stranger", "stranger/widgets"
+	other := h.open(9, func(p *forge.PullSpec) {
+		of(p)
+		p.Base, p.BaseRef, p.HeadRef, p.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
 	})
 	if other.HeadSHA() != own.HeadSHA() {
 		t.Fatal("the heads differ")
 	}
-	h.settled(2)
-	other.Comment("stranger", "Ready.")
-	h.settled(3)
+	h.within("its review to wait", func() bool { return h.wanted()["#9"].Outcome == store.Waits })
 	if after := h.repo.Statuses(); len(after) != before {
 		t.Errorf("%+v", after[before:])
 	}
