@@ -306,7 +306,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		}
 		first := g.findings[groups[n][0]]
 		if !a.Silent {
-			out.held = append(out.held, held{first, a.Dismissal})
+			out.held = append(out.held, held{first, a.Dismissal, a.Apart})
 			continue
 		}
 		var all []review.Finding
@@ -344,6 +344,8 @@ func (g gathered) quiet(earlier int, silenced []review.Finding) gathered {
 type held struct {
 	finding review.Finding
 	by      dismissals.Dismissal
+	// apart is Applied.Apart.
+	apart bool
 }
 
 // unproven are the commits whose mergers would decide, those of dismissals that were met first.
@@ -376,6 +378,8 @@ func (g gathered) dismissalNotes() []string {
 		f := h.finding
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
+		case h.apart:
+			why = "another reviewer says it of other code, which nobody dismissed"
 		case h.by.Mark != nil && !h.by.Covers(f) && !g.in.Request.Target.Local():
 			why = "its line is for a less grave finding, or for one that is not about security; `prloop dismiss` writes one for it"
 		case h.by.Code != nil:

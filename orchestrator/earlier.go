@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Stored is an earlier run about the same pull request (decision 43).
@@ -116,6 +117,19 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 		return []string{anybody}
 	}
 	r := then.Result
+	out = s.openRaisers(r)
+	for _, f := range r.Fates {
+		for _, by := range f.By {
+			if f.Last != r.Round && grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
+				out = append(out, by.Name)
+			}
+		}
+	}
+	return out
+}
+
+// openRaisers are those of raisers whose findings a run left open at its end.
+func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
 	for i, f := range r.Findings {
 		if grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
 			out = append(out, f.Source.Name)
@@ -126,13 +140,6 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 			out = append(out, u.Finding.Source.Name)
 		}
 	}
-	for _, f := range r.Fates {
-		for _, by := range f.By {
-			if f.Last != r.Round && grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
-				out = append(out, by.Name)
-			}
-		}
-	}
 	judged := r.Review != nil || slices.ContainsFunc(r.Fates, func(f review.FindingFate) bool { return f.Last == r.Round })
 	for _, a := range r.Receipt.Agents {
 		if !judged && a.Findings > 0 {
@@ -140,6 +147,45 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 		}
 	}
 	return out
+}
+
+// owing are who raised something grave, by the record of the earlier runs about a pull request that another one has not taken the place of, as markers name them:
+// a run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that has not ended any reviewer may have. Who
+// has answered in a newer one has had another word.
+func (l *Loop) owing(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
+	if req.Target.Local() || l.Stored == nil {
+		return nil, nil
+	}
+	heard := map[string]bool{}
+	for s, err := range l.Stored(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		if s.noReview() || s.Scans {
+			continue
+		}
+		raised := snap.openRaisers(s.Result)
+		switch {
+		case s.Unfinished:
+			for _, a := range req.reviewers() {
+				raised = append(raised, a.Name)
+			}
+		case s.Result.Outcome == review.Converged:
+			raised = nil
+		}
+		for _, name := range raised {
+			if mark := sanitize.RaisedBy(name); !heard[name] && !slices.Contains(names, mark) {
+				names = append(names, mark)
+			}
+		}
+		for _, a := range s.Result.Receipt.Agents {
+			heard[a.Name] = heard[a.Name] || a.State == review.AgentComplete
+		}
+		if slices.Contains(answering, s.Result.Outcome) {
+			break
+		}
+	}
+	return names, nil
 }
 
 // settledAs reports whether a person settled a finding of a run, in the thread that was opened for it.

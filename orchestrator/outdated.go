@@ -65,12 +65,19 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 	return ""
 }
 
-// newestRaised are who raised what the newest report by our account leaves open without a thread, as its marker names them. Whichever key signed it: it can keep
-// something from passing, and nothing else.
-func newestRaised(comments []review.Comment, own func(review.Comment) bool) []string {
-	c, _ := newestReport(comments, own)
-	m, _ := sanitize.ParseMarker(c.Body)
-	return m.Raised
+// newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
+// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours.
+func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool) (names []string) {
+	for _, from := range []func(review.Comment) bool{ours, own} {
+		c, _ := newestReport(comments, from)
+		m, _ := sanitize.ParseMarker(c.Body)
+		for _, name := range m.Raised {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.

@@ -37,7 +37,7 @@ type Snapshot struct {
 	Ours []OurComment `json:"ours,omitempty"`
 	// Unproven is what unproven gives.
 	Unproven string `json:"unproven,omitempty"`
-	// Owing is what newestRaised gives.
+	// Owing is what newestRaised gives, and who raised something by the record, as markers name them.
 	Owing []string `json:"owing,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
@@ -113,7 +113,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		}
 		snap.Ours = standing(discussion.Comments, ours)
 		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own)
+		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours)
 		snap.Hidden = hidden(discussion.Comments, ours)
 		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)

@@ -106,10 +106,14 @@ func (t Thread) since() []Reply {
 // openAfterCure reports whether a thread is open although we said that its problem is gone.
 func (t Thread) openAfterCure() bool { return t.Status == Resolved && t.Ruling == "" && !t.Closed }
 
-// Reopened reports whether a thread is open of which we said that its problem is gone, and somebody who decides has said something there since. GitHub does not
-// tell whether it ever was closed.
+// Reopened reports whether a thread is open of which we said that its problem is gone, and somebody else than the author has said something there since who
+// may write, or belongs here by what GitHub says, which may block (decision 9). GitHub does not tell whether it ever was closed.
 func (p People) Reopened(t Thread) bool {
-	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool { return p.Voice(r.Author, r.Bot).Decides() })
+	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool {
+		v := p.Voice(r.Author, r.Bot)
+		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
+		return v.Decides() || belongs && !v.Bot && !v.Author && !v.Own
+	})
 }
 
 // Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is

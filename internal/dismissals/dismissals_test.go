@@ -153,6 +153,10 @@ func TestApply(t *testing.T) {
 	}{
 		{"a line about it", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small}}, "silent"},
 		{"in other words, on another line", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line, f.Title = at(90), "Unchecked" })}}, "silent"},
+		{"beside one in other code", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(12), "Token is logged", "log.Print(token)" })}}, "held"},
+		{"beside one in the same code", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(8), "Unchecked", "" })}}, "silent"},
+		{"beside a suggestion in other code", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Line, f.Priority, f.Evidence = at(12), review.P3, "" })}}, "silent"},
+		{"a comment, and another in code that it is not at", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Priority = review.P3 }), with(func(f *review.Finding) { f.Line, f.Evidence = at(12), "defer r.Close()" })}}, "held"},
 		{"until today", []Dismissal{until(line(small, ""), "2026-11-22")}, Case{Wordings: []review.Finding{small}}, "silent"},
 		{"until yesterday", []Dismissal{until(line(small, ""), "2026-11-21")}, Case{Wordings: []review.Finding{small}}, ""},
 		{"a P1", []Dismissal{line(p1, "")}, Case{Wordings: []review.Finding{p1}}, "held"},

@@ -30,6 +30,26 @@ func (c Case) Said() bool {
 	return slices.ContainsFunc(c.Wordings, func(f review.Finding) bool { return f.Source.Type != "agent" })
 }
 
+// nearLines is how far apart two wordings are about the same code, in lines.
+const nearLines = 3
+
+// only reports whether all that counts of a finding is what was dismissed, or stands beside it: what was taken for the same finding may be another one in other
+// code, and nobody dismissed that.
+func (c Case) only(dismissed func(review.Finding) bool) bool {
+	return !slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
+		return w.Priority != review.P3 && !slices.ContainsFunc(c.Wordings, func(d review.Finding) bool { return dismissed(d) && beside(w, d) })
+	})
+}
+
+// beside reports whether two findings are about the same code, as far as their lines tell.
+func beside(a, b review.Finding) bool {
+	if a.File != b.File || a.Line == nil || b.Line == nil {
+		return a.File == b.File
+	}
+	apart := *a.Line - *b.Line
+	return max(apart, -apart) <= nearLines
+}
+
 // Facts are what is known of the dismissals that count.
 type Facts struct {
 	List []Dismissal
@@ -46,6 +66,8 @@ type Applied struct {
 	// Silent is true when the finding is listed and not counted. Otherwise it counts, because it is grave and nobody else is
 	// proven to have merged the dismissal.
 	Silent bool
+	// Apart is true when the finding counts because a part of it is in other code, which nobody dismissed.
+	Apart bool
 	// MergedBy is who merged it, where that was asked.
 	MergedBy string
 }
@@ -77,14 +99,17 @@ func (f Facts) Apply(cases []Case) []*Applied {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
-		out[g] = &Applied{Dismissal: lines[i], Silent: !cases[g].Grave() || by != "" && f.proven(lines, cases[g]), MergedBy: by}
+		named := func(w review.Finding) bool { return identity.Recognize(marks[i:i+1], [][]review.Finding{{w}})[0] == 0 }
+		apart := !cases[g].Grave() && !cases[g].only(named)
+		out[g] = &Applied{Dismissal: lines[i], Silent: !cases[g].Grave() && !apart || by != "" && f.proven(lines, cases[g]), Apart: apart, MergedBy: by}
 	}
 	for g, c := range cases {
 		if out[g] != nil && out[g].Silent || c.Said() {
 			continue
 		}
 		if i := slices.IndexFunc(comments, func(d Dismissal) bool { return slices.ContainsFunc(c.Wordings, d.Code.holds) }); i >= 0 && (out[g] == nil || !c.Grave()) {
-			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave()}
+			apart := !c.Grave() && !c.only(comments[i].Code.holds)
+			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave() && !apart, Apart: apart}
 		}
 	}
 	return out
