@@ -250,11 +250,11 @@ func (v maskedValue) inAddress() bool {
 	return strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before)
 }
 
-// secret reports whether a value can be nothing but a secret: a whole quoted text or the password of an address that has an issuer's
-// form. That it is written plainly, or is random, is not enough: in quotes, too, stand a command of a shell, a macro of C between two
-// texts, and the name of an image, a module or a repository, which whoever offers it may draw at random.
+// secret reports whether a value can be nothing but a secret: the random password of an address. How a text in quotes is written is not enough: it may be a
+// command of a shell, a macro of C between two texts, or the name of an image, a package or a repository, and who offers that may choose a random name, or one
+// of an issuer's form.
 func (v maskedValue) secret() bool {
-	return sanitize.Issued(v.value) && (v.quoted() || v.inAddress())
+	return sanitize.Random(v.value) && v.inAddress()
 }
 
 // gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this

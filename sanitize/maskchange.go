@@ -98,12 +98,12 @@ const maxPiece = 275
 // Random reports whether a value can be nothing but a secret wherever it stands: 20 bytes and more that are written like a token, and
 // that either have the form of an issuer or are too mixed for a name that somebody chose.
 func Random(v string) bool {
-	return Issued(v) || tokenLike(v) && windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
+	return issued(v) || tokenLike(v) && windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
 }
 
-// Issued reports whether all of a value has the form of an issuer, of those that Random knows. Nobody else makes such values; how
+// issued reports whether all of a value has the form of an issuer, of those that Random knows. Nobody else makes such values; how
 // mixed a value is, whoever makes it up chooses.
-func Issued(v string) bool {
+func issued(v string) bool {
 	if !tokenLike(v) {
 		return false
 	}
