@@ -149,14 +149,15 @@ func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
 	return out
 }
 
-// owing are who raised something grave, by the record of the earlier runs about a pull request that another one has not taken the place of, as markers name them:
-// a run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that has not ended any reviewer may have. Who
-// has answered in a newer one has had another word.
+// owing are who raised something grave, by the record of the runs about a pull request since one converged, as markers name them: a run that was overtaken or
+// killed reported nothing, and somebody may have deleted the report of another. Of one that has not ended any reviewer may have. Who has answered in a newer one
+// has had another word.
 func (l *Loop) owing(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
 	if req.Target.Local() || l.Stored == nil {
 		return nil, nil
 	}
 	heard := map[string]bool{}
+	unknown := func(a AgentPlan) bool { return !heard[a.Name] && !slices.Contains(names, sanitize.RaisedBy(a.Name)) }
 	for s, err := range l.Stored(ctx, req) {
 		if err != nil {
 			return nil, err
@@ -181,7 +182,7 @@ func (l *Loop) owing(ctx context.Context, req Request, snap Snapshot) (names []s
 		for _, a := range s.Result.Receipt.Agents {
 			heard[a.Name] = heard[a.Name] || a.State == review.AgentComplete
 		}
-		if slices.Contains(answering, s.Result.Outcome) {
+		if s.Result.Outcome == review.Converged || !slices.ContainsFunc(req.reviewers(), unknown) {
 			break
 		}
 	}

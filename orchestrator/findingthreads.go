@@ -235,10 +235,10 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	return ""
 }
 
-// goesAlong reports whether a finding is about the code that a thread is about, which is as it was.
+// goesAlong reports whether a finding is about the code that a thread is about, which is as it was, and what another reviewer says of it is alike.
 func (s Snapshot) goesAlong(f review.Finding, thread int) bool {
 	return !s.changedSince(s.Conversation.Threads[thread], f) && slices.ContainsFunc(s.wordings(), func(w wording) bool {
-		return w.thread == thread && !w.elsewhere(f)
+		return w.thread == thread && !w.elsewhere(f) && (w.Source.Name == f.Source.Name || identity.Alike(w.Finding, f))
 	})
 }
 

@@ -457,7 +457,25 @@ func TestTheSameQuoteIsNotTheSameFinding(t *testing.T) {
 	if got := Judge(raised([]review.Finding{unseen}, showing(slow))).Result; got.Outcome != review.ChangesRequested || len(got.Dismissed) > 0 {
 		t.Errorf("what nobody has seen is settled by another reviewer's: %s: %+v", got.Outcome, got.Dismissed)
 	}
+	if got := Judge(raised([]review.Finding{slow, unseen}, showing(slow))).Result; got.Outcome != review.ChangesRequested || len(got.Dismissed) > 0 {
+		t.Errorf("what nobody has seen goes along with another reviewer's: %s: %+v", got.Outcome, got.Dismissed)
+	}
 	if got := Judge(raised([]review.Finding{name, slow}, showing(name), showing(slow))).Result; got.Outcome != review.Converged || len(got.Dismissed) != 2 {
 		t.Errorf("what threads show is not settled: %s: %+v", got.Outcome, got.Dismissed)
+	}
+}
+
+// A security finding of an earlier round is as grave as a P1: the silence of others does not settle it (threats.md T440).
+func TestSecurityOfAnEarlierRoundIsHeard(t *testing.T) {
+	leak := saidBy("one", foundAt(review.P2, 9, ""), "The token is written into the log")
+	for category, want := range map[string]review.Outcome{"security": review.Partial, "logic": review.Converged} {
+		leak.Category = category
+		in := raised(nil).and(leak).and(saidBy("two", foundAt(review.P3, 30, ""), "Typo")).and(saidBy("three", foundAt(review.P3, 60, ""), "Another typo"))
+		in.Reports[0].Answer.Receipt.State, in.Reports[0].Answer.Reviewer, in.Reports[0].Evidence = review.AgentFailed, nil, nil
+		in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
+		in.Earlier = []Tracked{{Findings: []review.Finding{leak}, No: 1, Round: 1, ID: "F-1", FixedIn: 1, Claim: &review.Claim{FindingID: "F-1", Kind: review.ClaimFixed, Text: "Fixed."}}}
+		if got := Judge(in).Result; got.Outcome != want {
+			t.Errorf("%s: %s: %s", category, got.Outcome, got.Reason)
+		}
 	}
 }

@@ -159,11 +159,6 @@ func (d verdict) result() review.RunResult {
 	return result
 }
 
-// severe reports whether one of the wordings of a finding calls it P0 or P1.
-func severe(findings []review.Finding) bool {
-	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
-}
-
 // settled reports whether somebody who raised an earlier finding gave a complete answer in this round, and none who did says that it
 // remains or that nobody can tell. A person's is settled by the person.
 func (g gathered) settled(t Tracked) bool {
@@ -174,20 +169,20 @@ func (g gathered) settled(t Tracked) bool {
 		if t.silent(f.Source) {
 			return true
 		}
-		if !f.Priority.Severe() { // who thought it minor does not settle that it is severe
-			return !severe(t.Findings)
+		if !grave(f) { // who thought it minor does not settle that it is grave
+			return !slices.ContainsFunc(t.Findings, grave)
 		}
 		return f.Source.Type != "agent" || g.looked(f.Source.Name)
 	})
 }
 
-// notRevisited are the severe wordings of an earlier finding whose own reviewers have not looked again, or looked and doubt that it is gone: each settles
+// notRevisited are the grave wordings of an earlier finding whose own reviewers have not looked again, or looked and doubt that it is gone: each settles
 // its own, and nobody else's. Those who raise it again in now do.
 func (g gathered) notRevisited(earlier, now Tracked) (left []review.Finding) {
 	for _, f := range earlier.Findings {
 		mine := func(o review.Finding) bool { return sameSource(o.Source, f.Source) }
 		open := !g.looked(f.Source.Name) && !earlier.silent(f.Source) || g.doubtedBy(earlier, f.Source)
-		if f.Priority.Severe() && f.Source.Type == "agent" && open && !slices.ContainsFunc(now.Findings, mine) {
+		if grave(f) && f.Source.Type == "agent" && open && !slices.ContainsFunc(now.Findings, mine) {
 			left = append(left, f)
 		}
 	}

@@ -67,14 +67,14 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 	return review.Converged, why
 }
 
-// unasked are the P0 and P1 findings of earlier rounds that nobody raised again so that it counts, and of which nobody who had raised
+// unasked are the grave findings of earlier rounds that nobody raised again so that it counts, and of which nobody who had raised
 // them gave a complete answer since: silence of others does not settle them, and neither does what others say of them without support.
 func (m matched) unasked(c counted) (left []Tracked) {
 	for i, t := range m.tracked {
 		again := i < len(m.groups) // the findings of this round come first, and behind their wordings those of who was not heard again
 		switch {
 		case again && (c.counts[m.groups[i][0]] || len(t.Findings) == len(m.groups[i])):
-		case !again && (t.Round == m.in.Round || t.Settled || !t.Findings[0].Priority.Severe()):
+		case !again && (t.Round == m.in.Round || t.Settled || !slices.ContainsFunc(t.Findings, grave)):
 		default:
 			left = append(left, t)
 		}
@@ -91,7 +91,7 @@ func (m matched) unaskedWords(left []Tracked) string {
 	case n > 0:
 		why += ", or is not sure that it is gone"
 	}
-	return fmt.Sprintf("%s of an earlier round, and who raised %s %s", plural(len(left), "P0 or P1 finding is left", "P0 or P1 findings are left"), them(len(left)), why)
+	return fmt.Sprintf("%s of an earlier round, and who raised %s %s", plural(len(left), "grave finding is left", "grave findings are left"), them(len(left)), why)
 }
 
 // outOf names the budget that kept a reviewer from answering.

@@ -40,7 +40,7 @@ func match(said gathered) matched {
 		}
 		first := m.findings[group[0]]
 		if old := m.same[g]; old >= 0 {
-			returned[old] = severe(t.Findings) || !severe(in.Earlier[old].Findings) // what comes back as minor is not settled by that
+			returned[old] = slices.ContainsFunc(t.Findings, grave) || !slices.ContainsFunc(in.Earlier[old].Findings, grave) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
 			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
 			t.No, t.ID, t.Claim, t.FixedIn, t.Introduced = was.No, was.ID, was.Claim, was.FixedIn, was.Introduced

@@ -52,7 +52,7 @@ func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == 
 // quieted lets what somebody says of an earlier finding fall silent where it is one of this round that does: as grave as what they said of it before.
 func (t Tracked) quieted(now review.Finding) Tracked {
 	own := slices.DeleteFunc(slices.Clone(t.Findings), func(f review.Finding) bool { return !sameSource(f.Source, now.Source) })
-	if now.Priority.Severe() || !severe(own) {
+	if grave(now) || !slices.ContainsFunc(own, grave) {
 		t.quiet = append(slices.Clone(t.quiet), now.Source)
 	}
 	return t

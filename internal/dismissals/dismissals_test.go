@@ -143,6 +143,8 @@ func TestApply(t *testing.T) {
 	beside := Dismissal{File: "a.go", Line: 7, Code: &Code{"a.go", 7, "defer resp.Body.Close()"}, Why: "so"}
 	p1, secure := with(func(f *review.Finding) { f.Priority = review.P1 }), with(func(f *review.Finding) { f.Category = "SQL injection" })
 	p0, known := with(func(f *review.Finding) { f.Priority = review.P0 }), with(func(f *review.Finding) { f.Category = review.CategorySecurity })
+	logged := with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(12), "Token is logged", "log.Print(token)" })
+	by := func(name string, f review.Finding) review.Finding { f.Source.Name = name; return f }
 	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
 	merged := map[string]string{"c1": "boss"}
 	for _, row := range []struct {
@@ -157,6 +159,10 @@ func TestApply(t *testing.T) {
 		{"beside one in the same code", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(8), "Unchecked", "" })}}, "silent"},
 		{"beside a suggestion in other code", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Line, f.Priority, f.Evidence = at(12), review.P3, "" })}}, "silent"},
 		{"a comment, and another in code that it is not at", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Priority = review.P3 }), with(func(f *review.Finding) { f.Line, f.Evidence = at(12), "defer r.Close()" })}}, "held"},
+		{"one in other code, each with a line", []Dismissal{line(small, ""), line(logged, "")}, Case{Wordings: []review.Finding{small, logged}}, "silent"},
+		{"one in other code, where somebody else merged the line", []Dismissal{line(small, "c1")}, Case{Wordings: []review.Finding{small, logged}}, "held"},
+		{"another reviewer's in the same lines, in other words", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, by("two", with(func(f *review.Finding) { f.Title, f.Evidence = "Token is logged", "" }))}}, "held"},
+		{"another reviewer's in the same lines, in a like title", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, by("two", with(func(f *review.Finding) { f.Title, f.Evidence = "Error of Close is ignored", "" }))}}, "silent"},
 		{"until today", []Dismissal{until(line(small, ""), "2026-11-22")}, Case{Wordings: []review.Finding{small}}, "silent"},
 		{"until yesterday", []Dismissal{until(line(small, ""), "2026-11-21")}, Case{Wordings: []review.Finding{small}}, ""},
 		{"a P1", []Dismissal{line(p1, "")}, Case{Wordings: []review.Finding{p1}}, "held"},

@@ -20,9 +20,11 @@ type Case struct {
 func (c Case) Grave() bool { return len(c.grave()) > 0 }
 
 func (c Case) grave() []review.Finding {
-	return slices.DeleteFunc(slices.Concat(c.Wordings, c.Earlier), func(f review.Finding) bool {
-		return !f.Priority.Severe() && f.Priority.Valid() && !identity.Security(f.Category)
-	})
+	return slices.DeleteFunc(slices.Concat(c.Wordings, c.Earlier), func(f review.Finding) bool { return !grave(f) })
+}
+
+func grave(f review.Finding) bool {
+	return f.Priority.Severe() || !f.Priority.Valid() || identity.Security(f.Category)
 }
 
 // Said reports whether a person raised the finding: nothing silences that.
@@ -33,21 +35,37 @@ func (c Case) Said() bool {
 // nearLines is how far apart two wordings are about the same code, in lines.
 const nearLines = 3
 
-// only reports whether all that counts of a finding is what was dismissed, or stands beside it: what was taken for the same finding may be another one in other
-// code, and nobody dismissed that.
+// only reports whether all that counts of a finding, and is not grave, is what was dismissed, or the same reviewer says it there, or another in a like title: what was
+// taken for the same finding may be another one, and nobody dismissed that.
 func (c Case) only(dismissed func(review.Finding) bool) bool {
 	return !slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
-		return w.Priority != review.P3 && !slices.ContainsFunc(c.Wordings, func(d review.Finding) bool { return dismissed(d) && beside(w, d) })
+		return w.Priority != review.P3 && !grave(w) && !dismissed(w) && !slices.ContainsFunc(c.Wordings, func(d review.Finding) bool { return dismissed(d) && beside(w, d) })
 	})
 }
 
-// beside reports whether two findings are about the same code, as far as their lines tell.
+// beside reports whether two findings are about the same code, as far as their lines tell, those of their quotes first, and from one reviewer or of like titles.
 func beside(a, b review.Finding) bool {
-	if a.File != b.File || a.Line == nil || b.Line == nil {
-		return a.File == b.File
+	from, to := lines(a)
+	first, last := lines(b)
+	if a.File != b.File || from > 0 && first > 0 && (from-nearLines > last || first-nearLines > to) {
+		return false
 	}
-	apart := *a.Line - *b.Line
-	return max(apart, -apart) <= nearLines
+	if a.Source.Type == b.Source.Type && a.Source.Name == b.Source.Name {
+		return true
+	}
+	a.Description, b.Description = "", ""
+	return identity.Alike(a, b)
+}
+
+// lines are those that a finding is about; 0 when nobody knows.
+func lines(f review.Finding) (from, to int) {
+	switch {
+	case f.Quoted[0] > 0:
+		return f.Quoted[0], f.Quoted[1]
+	case f.Line != nil:
+		return *f.Line, *f.Line
+	}
+	return 0, 0
 }
 
 // Facts are what is known of the dismissals that count.
@@ -94,21 +112,26 @@ func (f Facts) Apply(cases []Case) []*Applied {
 	for i, c := range cases {
 		groups[i] = c.Wordings
 	}
+	named := func(w review.Finding) bool {
+		return slices.ContainsFunc(comments, func(d Dismissal) bool { return d.Code.holds(w) }) ||
+			slices.ContainsFunc(marks, func(m identity.Mark) bool {
+				return identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
+			})
+	}
 	for i, g := range identity.Recognize(marks, groups) {
 		if g < 0 || cases[g].Said() {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
-		named := func(w review.Finding) bool { return identity.Recognize(marks[i:i+1], [][]review.Finding{{w}})[0] == 0 }
-		apart := !cases[g].Grave() && !cases[g].only(named)
-		out[g] = &Applied{Dismissal: lines[i], Silent: !cases[g].Grave() && !apart || by != "" && f.proven(lines, cases[g]), Apart: apart, MergedBy: by}
+		apart := !cases[g].only(named)
+		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!cases[g].Grave() || by != "" && f.proven(lines, cases[g])), Apart: apart, MergedBy: by}
 	}
 	for g, c := range cases {
 		if out[g] != nil && out[g].Silent || c.Said() {
 			continue
 		}
 		if i := slices.IndexFunc(comments, func(d Dismissal) bool { return slices.ContainsFunc(c.Wordings, d.Code.holds) }); i >= 0 && (out[g] == nil || !c.Grave()) {
-			apart := !c.Grave() && !c.only(comments[i].Code.holds)
+			apart := !c.only(named)
 			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave() && !apart, Apart: apart}
 		}
 	}
