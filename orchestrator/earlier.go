@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -189,18 +190,35 @@ func (l *Loop) owing(ctx context.Context, req Request, snap Snapshot) (names []s
 	return names, nil
 }
 
-// settledAs reports whether a person settled a finding of a run, in the thread that was opened for it.
+// settledAs reports whether a person settled a finding of a run, in the thread that was opened for it, or for what its reviewer had said of the same lines in
+// like words before.
 func (s Snapshot) settledAs(r review.RunResult, finding int) bool {
-	at := slices.IndexFunc(r.Groups, func(g review.Group) bool { return slices.Contains(g.Findings, finding) })
-	if at < 0 || s.Conversation == nil {
+	if s.Conversation == nil {
 		return false
 	}
+	f := r.Findings[finding]
+	at := slices.IndexFunc(r.Groups, func(g review.Group) bool { return slices.Contains(g.Findings, finding) })
 	for i, t := range s.Conversation.Threads {
-		if t.Identity == r.Groups[at].ID && slices.Contains(t.RaisedBy, r.Findings[finding].Source.Name) && s.decided(i, true) {
+		if !s.decided(i, true) {
+			continue
+		}
+		if at >= 0 && t.Identity == r.Groups[at].ID && slices.Contains(t.RaisedBy, f.Source.Name) ||
+			slices.ContainsFunc(t.Shown(), func(w review.Finding) bool {
+				return w.Source.Name == f.Source.Name && grave(w) && sameLines(w, f) && identity.Alike(w, f)
+			}) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameLines reports whether two findings claim to be about the same lines; what claims none is about none.
+func sameLines(a, b review.Finding) bool {
+	if a.Line == nil || b.Line == nil {
+		return false
+	}
+	apart := *a.Line - *b.Line
+	return a.File == b.File && max(apart, -apart) <= unquoted
 }
 
 // reportedSince says which run that is not on record here, as one of another machine, has reported since an earlier run read its pull request; empty when none

@@ -144,7 +144,15 @@ func TestRaisedOnAnotherCommit(t *testing.T) {
 		"a P3 of an earlier round": {func(r *review.RunResult, _ *Snapshot) {
 			r.Round, r.Fates = 2, []review.FindingFate{{Fate: review.FateFixed, Priority: review.P3, First: 1, Last: 1, By: by}}
 		}, false},
-		"a P1 whose thread who may resolved":    {threaded(conversation.Pending, "boss"), false},
+		"a P1 whose thread who may resolved": {threaded(conversation.Pending, "boss"), false},
+		"a P1 that has another identity since": {func(r *review.RunResult, n *Snapshot) {
+			threaded(conversation.Pending, "boss")(r, n)
+			n.Conversation.Threads[0].Identity, n.Conversation.Threads[0].Assessment.Finding, n.Conversation.Threads[0].Assessment.Assessment = "g", f.Title, f.Description
+		}, false},
+		"a P1 on other lines than one that was resolved": {func(r *review.RunResult, n *Snapshot) {
+			threaded(conversation.Pending, "boss")(r, n)
+			n.Conversation.Threads[0].Identity, n.Conversation.Threads[0].Assessment.Finding, n.Conversation.Threads[0].Line = "g", f.Title, 13
+		}, true},
 		"a P1 whose thread the author resolved": {threaded(conversation.Pending, "ada"), true},
 		"a P1 that was cured there":             {threaded(conversation.Resolved, "prloop"), true},
 		"it was overtaken, and something was found": {func(r *review.RunResult, _ *Snapshot) {

@@ -479,3 +479,19 @@ func TestSecurityOfAnEarlierRoundIsHeard(t *testing.T) {
 		}
 	}
 }
+
+// What people settled of a reviewer's silences nothing that it says of other lines (threats.md T440).
+func TestADoubtIsOfItsOwnLines(t *testing.T) {
+	mean := quoting(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero"), 9, "return Count(shelves) / len(shelves)")
+	share := quoting(saidBy("one", foundAt(review.P1, 18, ""), "Share of an empty list divides by zero"), 18, "return Of(shelves) / len(shelves)")
+	for line, want := range map[int]review.Outcome{9: review.Partial, 18: review.Converged} {
+		was := map[int]review.Finding{9: mean, 18: share}[line]
+		in := raised([]review.Finding{share}, showing(share)).and(saidBy("two", foundAt(review.P3, 40, ""), "Typo"))
+		in.Reports[0].Answer.Reviewer.Earlier = []review.EarlierVerdict{{FindingID: "F-1", Verdict: review.EarlierRemains, Why: "It still divides."}}
+		in.Round, in.Past = 2, []review.RoundResult{{Round: 1}}
+		in.Earlier = []Tracked{{Findings: []review.Finding{was}, No: 1, Round: 1, ID: "F-1"}}
+		if got := Judge(in).Result; got.Outcome != want {
+			t.Errorf("a doubt about line %d: %s: %s", line, got.Outcome, got.Reason)
+		}
+	}
+}

@@ -49,10 +49,12 @@ func (t Tracked) silent(by review.Source) bool {
 // sameSource reports whether two findings are from one reviewer, or one person.
 func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == b.Name }
 
-// quieted lets what somebody says of an earlier finding fall silent where it is one of this round that does: as grave as what they said of it before.
+// quieted lets what somebody says of an earlier finding fall silent where it is one of this round that does: as grave as what they said of it before, and, where
+// that was grave, of the same lines.
 func (t Tracked) quieted(now review.Finding) Tracked {
-	own := slices.DeleteFunc(slices.Clone(t.Findings), func(f review.Finding) bool { return !sameSource(f.Source, now.Source) })
-	if grave(now) || !slices.ContainsFunc(own, grave) {
+	if !slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
+		return sameSource(f.Source, now.Source) && grave(f) && !(grave(now) && sameLines(f, now))
+	}) {
 		t.quiet = append(slices.Clone(t.quiet), now.Source)
 	}
 	return t
