@@ -9,16 +9,28 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// LastWord is how the run ended whose report is the newest by our account on a pull request, if that is about a head, and where the report stands; both are
-// empty otherwise. An approval counts for the base commit of then alone. The account is all the proof there is: a job has no key of another job's.
+// LastWord is how the run ended whose report is the newest about a head by our account on a pull request, and where the report stands; both are empty where
+// there is none. An approval counts for the base commit of then alone, and as long as no other report is newer. The account is all the proof there is: a job has no key of another job's.
 func LastWord(comments []review.Comment, own review.Person, pr review.PullRequest, head string) (outcome review.Outcome, url string) {
 	ours := func(c review.Comment) bool { return effects.Same(c.Author, own) }
-	newest, said := newestReport(comments, ours)
-	at, base, outcome := report.Concluded(allParts(newest, comments, ours))
-	if head == "" || at != head || outcome.ExitStatus() == 0 && (!said.Approves || base != pr.BaseSHA) {
+	newest, said := newestReport(comments, aboutHead(comments, ours, head))
+	last, _ := newestReport(comments, ours)
+	_, base, outcome := report.Concluded(allParts(newest, comments, ours))
+	if newest.URL == "" || outcome.ExitStatus() == 0 && (!said.Approves || base != pr.BaseSHA || last.URL != newest.URL) {
 		return "", ""
 	}
 	return outcome, newest.URL
+}
+
+// aboutHead narrows comments from somebody to beginnings of reports about a head.
+func aboutHead(comments []review.Comment, from func(review.Comment) bool, head string) func(review.Comment) bool {
+	return func(c review.Comment) bool {
+		if head == "" || !from(c) {
+			return false
+		}
+		at, _, _ := report.Concluded(allParts(c, comments, from))
+		return at == head
+	}
 }
 
 // allParts is the text of a report of which a comment is the first part, with the others as far as they stand among the comments that are ours.

@@ -45,19 +45,20 @@ func TestLastWord(t *testing.T) {
 		base     string
 		want     review.Outcome
 	}{
-		"nothing":                             {nil, base, ""},
-		"an approval":                         {[]review.Comment{said(1, review.Converged, head)}, base, review.Converged},
-		"an approval for another base":        {[]review.Comment{said(1, review.Converged, head)}, other, ""},
-		"an approval of another head":         {[]review.Comment{said(1, review.Converged, other)}, base, ""},
-		"changes requested":                   {[]review.Comment{said(1, review.ChangesRequested, head)}, other, review.ChangesRequested},
-		"a report in parts":                   {long, base, review.ChangesRequested},
-		"half a report":                       {long[:1], base, ""},
-		"partial":                             {[]review.Comment{said(1, review.Partial, head)}, base, review.Partial},
-		"the newest counts":                   {[]review.Comment{said(2, review.ChangesRequested, head), said(1, review.Converged, head)}, base, review.ChangesRequested},
-		"the newest is of another head":       {[]review.Comment{said(1, review.Converged, head), said(2, review.ChangesRequested, other)}, base, ""},
-		"somebody else's":                     {[]review.Comment{said(1, review.ChangesRequested, head), stranger}, base, review.ChangesRequested},
-		"the heading of another template":     {[]review.Comment{quoted}, base, review.ChangesRequested},
-		"an approval that the heading denies": {[]review.Comment{claimed}, base, ""},
+		"nothing":                              {nil, base, ""},
+		"an approval":                          {[]review.Comment{said(1, review.Converged, head)}, base, review.Converged},
+		"an approval for another base":         {[]review.Comment{said(1, review.Converged, head)}, other, ""},
+		"an approval of another head":          {[]review.Comment{said(1, review.Converged, other)}, base, ""},
+		"changes requested":                    {[]review.Comment{said(1, review.ChangesRequested, head)}, other, review.ChangesRequested},
+		"a report in parts":                    {long, base, review.ChangesRequested},
+		"half a report":                        {long[:1], base, ""},
+		"partial":                              {[]review.Comment{said(1, review.Partial, head)}, base, review.Partial},
+		"the newest counts":                    {[]review.Comment{said(2, review.ChangesRequested, head), said(1, review.Converged, head)}, base, review.ChangesRequested},
+		"the newest is of another head":        {[]review.Comment{said(1, review.Converged, head), said(2, review.ChangesRequested, other)}, base, ""},
+		"a refusal before one of another head": {[]review.Comment{said(1, review.ChangesRequested, head), said(2, review.Converged, other)}, base, review.ChangesRequested},
+		"somebody else's":                      {[]review.Comment{said(1, review.ChangesRequested, head), stranger}, base, review.ChangesRequested},
+		"the heading of another template":      {[]review.Comment{quoted}, base, review.ChangesRequested},
+		"an approval that the heading denies":  {[]review.Comment{claimed}, base, ""},
 	} {
 		got, url := LastWord(c.comments, us, review.PullRequest{Number: 7, HeadSHA: head, BaseSHA: c.base}, head)
 		if got != c.want || url != string(c.want) && got != "" {

@@ -66,9 +66,9 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 }
 
 // newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
-// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours.
-func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool) (names []string) {
-	for _, from := range []func(review.Comment) bool{ours, own} {
+// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back.
+func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head string) (names []string) {
+	for _, from := range []func(review.Comment) bool{ours, own, aboutHead(comments, ours, head), aboutHead(comments, own, head)} {
 		c, _ := newestReport(comments, from)
 		m, _ := sanitize.ParseMarker(c.Body)
 		for _, name := range m.Raised {

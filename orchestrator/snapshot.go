@@ -113,7 +113,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		}
 		snap.Ours = standing(discussion.Comments, ours)
 		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours)
+		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
 		snap.Hidden = hidden(discussion.Comments, ours)
 		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)

@@ -20,7 +20,8 @@ func (m matched) unheard() (left []conversation.Thread) {
 	}
 	people := m.in.Snapshot.persons()
 	for _, t := range s.Threads {
-		if !t.Live() || !m.unheardOf(t) {
+		back := t.Ruling == "" && t.Head == m.in.Snapshot.Range.Head // it was cured on another head
+		if !t.Live() && !back || !m.unheardOf(t) {
 			continue
 		}
 		if _, _, settled := people.Settled(t, true); !settled && !(m.whole() && m.fixed(t) != nil) {
