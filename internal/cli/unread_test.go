@@ -251,6 +251,8 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 		{"a link to vendored code by the name of a checkout", playbook{}, oneObserver, nil, live, with("conftest.py", asLink+"../odd/vendor/x/a.py"), 6, review.Partial, "Not reviewed", ""},
 		{"a link to vendored code", playbook{}, oneObserver, nil, live, with("conftest.py", asLink+"vendor/x/a.py"), 6, review.Partial, "Not reviewed", ""},
 		{"a picture that becomes a program", playbook{}, oneObserver, nil, live, map[string]string{"ok.py": "print(1)\n", "logo.gif": "", "public/a.php": live["logo.gif"]}, 6, review.Partial, "Not reviewed", ""},
+		{"data that becomes a native module", playbook{}, oneObserver, nil, map[string]string{"blob.bin": "\x00\x01\x02\x7fELF\x00\x01\x03\x05\x06\x00"}, map[string]string{"ok.py": "print(1)\n", "blob.bin": "", "app/native.so": "\x00\x01\x02\x7fELF\x00\x01\x03\x05\x06\x00"}, 6, review.Partial, "Not reviewed", ""},
+		{"a link to the root of the tree", playbook{}, oneObserver, nil, map[string]string{"made.py": mark + "x = 1\n", "src/a.py": "x = 1\n"}, map[string]string{"ok.py": "print(1)\n", "made.py": mark + "os.system(cmd)\n", "src/plugins": asLink + ".."}, 6, review.Partial, "Not reviewed", ""},
 		{"a program that begins as a picture", playbook{}, oneObserver, nil, plain, with("logo.gif", live["logo.gif"]), 6, review.Partial, "Not reviewed", ""},
 		{"bytes that are shown alike", playbook{}, oneObserver, nil, map[string]string{"a.php": "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe8();\n"},
 			with("a.php", "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe9();\n"), 6, review.Partial, "Not reviewed", ""},

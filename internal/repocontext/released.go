@@ -83,7 +83,7 @@ func wasExcused(attrs attributes, f *diff.File) int {
 		return excusedPerhaps // it may have begun with an interpreter
 	case moved && ofData(old) && (f.NewMode == executable || !ofData(f.Path)):
 		return excusedSurely
-	case moved && !ofData(old) && !neverSkipped(old): // without a move, askMarks looks for a mark that is lost
+	case moved && !ofData(old): // without a move, askMarks looks for a mark that is lost
 		return excusedPerhaps
 	}
 	return excusedNot
@@ -106,13 +106,25 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 	}
 	for n, i := range files {
 		f, text := &b.o.Diff.Files[i], texts[names[n]]
-		// Nobody has read what git took for binary; a name for text, or a mode to run it, makes it more than data.
-		runs := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0 && (f.NewMode == executable || neverSkipped(f.Path) || Language(f.Path) != "")
-		if runs || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || carriesMark(names[n], text)) {
+		// Nobody has read what git took for binary; a name that may have it loaded, or a mode to run it, makes it more than data.
+		runs := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0 && (f.NewMode == executable || !staysData(names[n], f.Path))
+		if runs || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || !neverSkipped(names[n]) && carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}
 	}
 	return unread, nil
+}
+
+// plainData are endings of data of no kind in particular, which nothing loads as code for its name.
+var plainData = strings.Fields("bin dat data raw blob db golden snap corpus img pack idx bak")
+
+// staysData reports whether a file that is no text is named as data, or of the same kind as it was. A number at the end is a version (a.so.1).
+func staysData(from, to string) bool {
+	kind := func(name string) string {
+		name = strings.ToLower(strings.TrimRight(path.Base(name), ".0123456789"))
+		return strings.TrimPrefix(path.Ext(name), ".")
+	}
+	return !neverSkipped(to) && Language(to) == "" && (ofData(to) || kind(from) == kind(to) || slices.Contains(plainData, kind(to)))
 }
 
 // giveWhole puts the whole text of files in the place of their diffs, as added lines, behind the lines that were removed.
@@ -283,7 +295,7 @@ func (b *builder) follow(ctx context.Context, from string, steps []string) (hide
 		way = append(way, target)
 	}
 	if target == "." {
-		return false, nil, nil
+		return true, nil, nil // what holds the link itself: holdsUnread says so of any folder
 	}
 	if other, err := b.otherCase(ctx, way); err != nil || other {
 		return true, nil, err

@@ -27,7 +27,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	const blob = "\x00\x01\x02\x03zz\xff\xfe\x00\x01"
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
-		"dist/a.js": evilText, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText}
+		"dist/a.js": evilText, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -49,6 +49,11 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a picture that becomes executable", chmod("logo.gif"), "logo.gif", gif, OmittedUnknown},
 		{"data of an unknown kind that becomes executable", chmod("data.bin"), "data.bin", blob, OmittedUnknown},
 		{"data of an unknown kind that is named as a script", moved("data.bin", "run.sh"), "run.sh", blob, OmittedNUL},
+		{"data of an unknown kind that is named as a native module", moved("data.bin", "app/native.so"), "app/native.so", blob, OmittedUnknown},
+		{"as a version of one", moved("data.bin", "app/native.so.1"), "app/native.so.1", blob, OmittedUnknown},
+		{"as compiled code", moved("data.bin", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
+		{"a program that is named as compiled code", moved("setup.exe", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
+		{"without an ending", moved("data.bin", "tool"), "tool", blob, OmittedUnknown},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
 		f := build(t, src(map[string]string{row.path: row.now}), row.text, Options{}).Files[0]
@@ -66,6 +71,11 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"source of another name", moved("src/b.py", "src/c.py"), "src/c.py", evilText},
 		{"a vendored script that was read", moved("vendor/x/tool", "bin/tool"), "bin/tool", "#!/bin/sh\nreboot\n"},
 		{"data of an unknown kind of another name", moved("data.bin", "table.dat"), "table.dat", blob},
+		{"of the same kind", moved("data.bin", "fixtures/b.BIN"), "fixtures/b.BIN", blob},
+		{"a library in another version", moved("lib/a.so.1.2", "lib/a.so.1.10"), "lib/a.so.1.10", blob},
+		{"a module in another folder", moved("web/a.wasm", "site/b.wasm"), "site/b.wasm", blob},
+		{"a file without an ending", moved("fuzz/0a1", "fuzz/all/0a1"), "fuzz/all/0a1", blob},
+		{"data that is a picture after all", moved("data.bin", "data.png"), "data.png", blob},
 		{"source that becomes executable", chmod("src/b.py"), "src/b.py", evilText},
 	} {
 		f := build(t, src(map[string]string{row.path: row.now}), row.text, Options{}).Files[0]
@@ -149,7 +159,7 @@ func TestLinksToWhatGoesUnread(t *testing.T) {
 		"../odd/src/b.py": "", "../odd": "", "../../vendor": "", "../vendor/src": "", "/proc/self/cwd/vendor/x/a.py": OmittedLink, "/proc/self/cwd": OmittedLink, "/proc/1/root/opt/a.py": OmittedLink, "/dev/fd/3/a.py": OmittedLink,
 		"../../../../proc/self/cwd/x/a.py": OmittedLink, "/etc/../proc/self/cwd/x/a.py": OmittedLink, "/home/runner/work/odd/odd/vendor/x/a.py": OmittedLink, "/usr/src/app/gen.py": OmittedLink, "/opt/odd/other": OmittedLink,
 		"/a/src/src/src/src/b.py": OmittedLink, "/usr/src/app/src/b.py": "", "/usr/share/zoneinfo/UTC": "", "/usr/share/vendor": "", "/lib/gen.py": "", "//etc/vendor": "", "/proc/self/mounts": "", "/dev/stdout": "", "/opt/tool/bin": "",
-		"src/b.py": "", "src": "", "/etc/passwd": "", "../up": "", "nowhere": "", ".": "",
+		"src/b.py": "", "src": "", "/etc/passwd": "", "../up": "", "nowhere": "", ".": OmittedLink, "src/..": OmittedLink, "../odd/src/..": OmittedLink,
 	} {
 		head["conftest.py"] = target
 		b := build(t, &memory{files: map[string]map[string]string{baseID: {".gitattributes": head[".gitattributes"]}, headID: head},
