@@ -12,11 +12,25 @@ import (
 // system is what every child may read: programs and their libraries. Links among them are made as links.
 var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"}
 
-// plainEtc is the part of /etc that programs start with and that tells nothing about people or services. passwd, group,
+// etcPatterns is the part of /etc that programs start with and that tells nothing about people or services. passwd, group,
 // hosts and nsswitch.conf are written anew where there is a mount namespace. There is no resolv.conf: no name can be asked.
-var plainEtc = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/ld.so.cache", "/etc/ld.so.conf",
-	"/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types", "/etc/os-release", "/etc/pki/tls", "/etc/pki/ca-trust",
-	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone"}
+//
+// Debian keeps there what Java, Maven and Chromium do not start without. Beside it lie passwords of an operator (jmxremote.password, settings.xml,
+// apikeys), so of those folders only what is named is shown.
+var etcPatterns = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/chromium.d/default-flags", "/etc/fonts",
+	"/etc/java-*-openjdk/*.cfg", "/etc/java-*-openjdk/*.properties", "/etc/java-*-openjdk/security", "/etc/ld.so.cache", "/etc/ld.so.conf",
+	"/etc/ld.so.conf.d", "/etc/localtime", "/etc/maven/logging", "/etc/maven/m2.conf", "/etc/mime.types", "/etc/os-release", "/etc/pki/tls",
+	"/etc/pki/ca-trust", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone"}
+
+// plainEtc are the paths of this machine that etcPatterns match.
+func plainEtc() []string {
+	var paths []string
+	for _, pattern := range etcPatterns {
+		found, _ := filepath.Glob(pattern) // the patterns are well formed
+		paths = append(paths, found...)
+	}
+	return paths
+}
 
 // ours are the folders of the sandbox itself; a policy cannot change what is there.
 var ours = []string{"/proc", "/dev", "/sys", "/run/prloop", "/etc"}
@@ -36,7 +50,7 @@ func (p *plan) show(policy Policy, cmd Command) error {
 		p.addSystem(path)
 	}
 	if p.Mode != modeSeatbelt {
-		for _, path := range plainEtc {
+		for _, path := range plainEtc() {
 			p.addSystem(path)
 		}
 	}

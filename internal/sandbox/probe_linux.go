@@ -123,7 +123,7 @@ func probeNamespaces(ctx context.Context, r *Report) (string, error) {
 
 func probePlan(r *Report) *plan {
 	p := &plan{Landlock: r.landlock, Seccomp: r.Part(PartSeccomp).OK, Home: "/tmp", Dir: "/", Limits: Limits{}.withDefaults()}
-	for _, path := range append(append([]string(nil), system...), plainEtc...) {
+	for _, path := range append(append([]string(nil), system...), plainEtc()...) {
 		p.addSystem(path)
 	}
 	p.sort()

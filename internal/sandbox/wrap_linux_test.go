@@ -216,3 +216,50 @@ func TestSocketPathIsReplaced(t *testing.T) {
 		t.Error("an empty environment became none at all")
 	}
 }
+
+// Of the folders in which toolchains keep what they start with, that is shown, and no password that lies beside it.
+func TestWhatOfEtcIsShown(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/etc/java-17-openjdk/jvm-amd64.cfg": true, "/etc/java-21-openjdk/net.properties": true, "/etc/java-17-openjdk/security/java.security": true,
+		"/etc/java-17-openjdk/management/jmxremote.password": false, "/etc/java-17-openjdk/keys.p12": false, "/etc/maven/m2.conf": true, "/etc/maven/settings.xml": false,
+		"/etc/chromium.d/default-flags": true, "/etc/chromium.d/apikeys": false, "/etc/fonts/fonts.conf": true, "/etc/ssl/certs/a.pem": true, "/etc/ssl/private/a.key": false,
+		"/etc/shadow": false, "/etc/resolv.conf": false, "/etc": false,
+	} {
+		got := false
+		for dir := path; dir != "/"; dir = filepath.Dir(dir) {
+			got = got || slices.ContainsFunc(etcPatterns, func(pattern string) bool {
+				ok, err := filepath.Match(pattern, dir)
+				if err != nil {
+					t.Fatal(pattern, err)
+				}
+				return ok
+			})
+		}
+		if got != want {
+			t.Errorf("%s: shown %v, want %v", path, got, want)
+		}
+	}
+}
+
+// Debian's Java reads its settings from /etc.
+func TestDebiansJavaStarts(t *testing.T) {
+	t.Parallel()
+	if found, _ := filepath.Glob("/etc/java-*-openjdk/jvm-*.cfg"); len(found) == 0 {
+		t.Skip("no OpenJDK of Debian here")
+	}
+	const java = "/usr/bin/java"
+	if _, err := os.Stat(java); err != nil {
+		t.Skip(err)
+	}
+	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 1b": {PartNamespaces: "masked"}, "tier 2": withoutNamespaces} {
+		t.Run(name, func(t *testing.T) {
+			forUsers(t, func(t *testing.T, user int) {
+				r := newTrial(t, user, "")
+				r.order.Missing, r.order.Policy.MinTier = missing, Tier2
+				r.order.Command.Path, r.order.Command.Args = java, []string{"-version"}
+				r.good()
+			})
+		})
+	}
+}
