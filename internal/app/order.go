@@ -170,7 +170,7 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		if pr, err = r.client.PullRequest(ctx, o.Target.Repo, o.Target.PR); err != nil {
 			return orchestrator.Request{}, err
 		}
-		o.Target.Repo, r.repoID = pr.Repo, pr.RepoID // leases, runs and markers go by the name: it is GitHub's spelling, whatever was typed
+		o.Target.Repo, r.repoID, r.author = pr.Repo, pr.RepoID, pr.Author // leases, runs and markers go by the name: it is GitHub's spelling, whatever was typed
 		if pr.State != "OPEN" {
 			return orchestrator.Request{}, &ClosedError{o.Target, pr.State}
 		}

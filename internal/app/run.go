@@ -39,6 +39,8 @@ type run struct {
 	newer string
 	// repoID is GitHub's number of the repository; 0 for a local range.
 	repoID int64
+	// author is who opened the pull request that was ordered.
+	author review.Person
 	// lease is the run's hold on its pull request; nil when it needs none.
 	lease *store.Lease
 	// stops are the comments that can stop the run; nil for a local range.
@@ -108,7 +110,7 @@ func (s *Service) Start(ctx context.Context, p *Prepared, emit func(review.Event
 		return Ended{}, err
 	}
 	st := s.opts.Machine.store(p.Request, r.settings, r.cassette, r.folders...)
-	st.Job, st.RepoID = p.job, r.repoID
+	st.Job, st.RepoID, st.Author = p.job, r.repoID, r.author
 	if err := s.seal(&st); err != nil {
 		return Ended{}, err
 	}

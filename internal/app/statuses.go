@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	for _, e := range said {
 		newest[e.Target.PR] = e
 	}
-	silent, err := g.silent(ctx, target, head)
+	silent, err := g.silent(ctx, target, head, g.service.speakers(ctx, said))
 	if err != nil {
 		return "", err
 	}
@@ -63,33 +64,59 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		if pr.State != openState || pr.HeadSHA != head {
 			continue
 		}
-		if approves(newest[number]) {
-			same, _, err := g.service.sameBase(ctx, pr, newest[number].Run)
-			if err != nil {
-				return "", err
-			}
-			if same {
-				continue
-			}
+		approved, err := g.approved(ctx, pr, newest[number])
+		if err != nil {
+			return "", err
 		}
-		return fmt.Sprintf("#%d has the same commit and is not approved", number), nil
+		if !approved {
+			return fmt.Sprintf("#%d has the same commit and is not approved: have it reviewed, or close it", number), nil
+		}
 	}
 	return "", nil
 }
 
-// silent gives the pull requests that can be merged with a commit as their head, as GitHub lists those that changed last. A fork's counts beside one of the same
-// author alone: anybody can open one with a commit that anybody can read, and nobody may have to review it.
-func (g gatesRuns) silent(ctx context.Context, target review.Target, head string) (numbers []int, err error) {
+// approved reports whether a pull request was approved for the base branch that it has now, by its newest status on record, or was reviewed for one without a
+// gate. Where nothing is on record, as with the folder of another job of GitHub Actions, GitHub tells what we said.
+func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry) (bool, error) {
+	if approves(newest) {
+		if same, _, err := g.service.sameBase(ctx, pr, newest.Run); err != nil || same {
+			return same, err
+		}
+	}
+	if free, err := g.service.ungated(ctx, pr); err != nil || free {
+		return free, err
+	}
+	if newest.Key != "" {
+		return false, nil
+	}
+	viewer, err := g.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return false, err
+	}
+	set, err := g.Statuses(ctx, pr.Repo, pr.HeadSHA)
+	for _, s := range set {
+		if page, _, _ := strings.Cut(s.Target, "#"); page == pr.URL && effects.Same(s.By, viewer) {
+			return s.State == review.GateSuccess || withheldBeside.MatchString(s.Description), err
+		}
+	}
+	return false, err
+}
+
+// withheldBeside is how a status begins that is no success because of another pull request alone.
+var withheldBeside = regexp.MustCompile(`^#\d+ has the same commit and is not approved`)
+
+// silent gives the pull requests that can be merged with a commit as their head, as GitHub lists those that changed last, but those of strangers' forks. authors
+// opened others with the commit.
+func (g gatesRuns) silent(ctx context.Context, target review.Target, head string, authors []review.Person) (numbers []int, err error) {
 	pulls, err := g.LatestPulls(ctx, target.Repo)
 	pulls = slices.DeleteFunc(pulls, func(pr review.PullRequest) bool { return pr.HeadSHA != head || pr.Draft && pr.Number != target.PR })
-	var author review.Person
 	for _, pr := range pulls {
 		if pr.Number == target.PR {
-			author = pr.Author
+			authors = append(authors, pr.Author)
 		}
 	}
 	for _, pr := range pulls {
-		if !pr.CrossRepository || effects.Same(pr.Author, author) {
+		if !strange(pr, authors) {
 			numbers = append(numbers, pr.Number)
 		}
 	}

@@ -30,6 +30,8 @@ type stored struct {
 	Seal string `json:"seal,omitempty"`
 	// RepoID is GitHub's number of the target's repository.
 	RepoID int64 `json:"repoId,omitempty"`
+	// Author is who opened the pull request; empty for local changes, for scheduled jobs, and in what is older than the field.
+	Author review.Person `json:"author,omitzero"`
 	// Job is what a scheduled job has to do; nil for a review.
 	Job *scheduled `json:"job,omitempty"`
 }

@@ -32,9 +32,8 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 	return effects.CommitStatus{}, false, nil
 }
 
-// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now: one whose
-// approval was for another branch, and, where a review of it has to wait, one that was not reviewed, or of which nobody can tell. last is what was set
-// last on the commit.
+// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it.
+// Where a review of it has to wait that is also one whose base branch then nobody can tell. last is what was set last on the commit.
 func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	if err != nil || len(said) == 0 || pr.State != openState {
@@ -45,26 +44,62 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 		return success, last, false, err
 	}
 	last = said[len(said)-1]
-	own := slices.DeleteFunc(said, func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
+	own := slices.DeleteFunc(slices.Clone(said), func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
 	if len(own) == 0 {
-		return success, last, waits, nil
+		undue = !pr.Draft && !strange(pr, s.speakers(ctx, said))
+	} else if e := own[len(own)-1]; approves(e) {
+		same, known, err := s.sameBase(ctx, pr, e.Run)
+		if err != nil {
+			return success, last, false, err
+		}
+		undue = !same && (waits || known)
+	} else {
+		undue = true
 	}
-	e := own[len(own)-1]
-	same, known, err := s.sameBase(ctx, pr, e.Run)
-	return success, last, !(same && approves(e)) && (waits || !same && known), err
+	if !undue || ctx.Err() != nil {
+		return success, last, false, ctx.Err()
+	}
+	free, err := s.ungated(ctx, pr)
+	return success, last, !free, err
 }
 
-// concerns reports whether a pull request may take back what was said of another one with its commit: that of a fork may where its author opened both. Anybody
-// can open one with a commit that anybody can read.
-func (s *Service) concerns(ctx context.Context, client *github.Client, pr review.PullRequest, last store.Entry) (bool, error) {
-	if !pr.CrossRepository || last.Target.PR == pr.Number {
-		return true, nil
+// speakers are the authors of the pull requests that runs set a status on a commit for; nobody where no record tells.
+func (s *Service) speakers(ctx context.Context, said []store.Entry) (authors []review.Person) {
+	newest := map[int]string{}
+	for _, e := range said {
+		if e.Run != effects.NoRun {
+			newest[e.Target.PR] = e.Run
+		}
 	}
-	other, err := client.PullRequest(ctx, pr.Repo, last.Target.PR)
-	if errors.Is(err, github.ErrNotFound) {
-		return true, nil
+	for _, run := range newest {
+		st, _ := s.requested(ctx, run) // who cannot be told may be anybody
+		authors = append(authors, st.Author)
 	}
-	return effects.Same(pr.Author, other.Author), err
+	return authors
+}
+
+// strange reports whether a pull request is a fork's by none of those who opened others with its commit. It has no say in the commit until somebody has it reviewed:
+// anybody can open one with a commit that anybody can read (threats.md T478).
+func strange(pr review.PullRequest, authors []review.Person) bool {
+	return pr.CrossRepository && !slices.ContainsFunc(authors, func(a review.Person) bool { return a == (review.Person{}) || effects.Same(a, pr.Author) })
+}
+
+// ungated reports whether a pull request was reviewed as it is, for a base branch without a gate: it never gets a status.
+func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (bool, error) {
+	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
+	for _, r := range runs {
+		if r.Head != pr.HeadSHA || !slices.Contains(reviewing, r.Outcome) {
+			continue
+		}
+		st, err := s.requested(ctx, r.ID)
+		if err == nil && !st.Alone {
+			return st.Gate == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+	}
+	return false, err
 }
 
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
@@ -109,13 +144,10 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 	if err != nil {
 		return err
 	}
-	if undue {
-		undue, err = s.concerns(ctx, client, pr, last)
-	} else {
-		status, undue, err = s.unknown(ctx, client, pr)
-	}
-	if err != nil || !undue {
-		return err
+	if !undue {
+		if status, undue, err = s.unknown(ctx, client, pr); err != nil || !undue {
+			return err
+		}
 	}
 	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))

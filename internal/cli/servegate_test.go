@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -460,14 +461,14 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
-// A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478).
+// A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478), and has GitHub asked nothing (threats.md T482).
 func TestAStrangersForkWithTheCommit(t *testing.T) {
 	t.Parallel()
 	h, own := openGated(t)
 	if _, err := h.forge.AddRepo("stranger", "widgets"); err != nil {
 		t.Fatal(err)
 	}
-	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--forks", "--author-limit", "1")
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--forks", "--author-limit", "1", "--every", "1s")
 	h.status(own.HeadSHA(), "success")
 	of := func(p *forge.PullSpec) { p.Author, p.Fork = "stranger", "stranger/widgets" }
 	h.status(h.open(10, of).HeadSHA(), "success", "failure") // the turn of today
@@ -480,10 +481,162 @@ func TestAStrangersForkWithTheCommit(t *testing.T) {
 		t.Fatal("the heads differ")
 	}
 	h.within("its review to wait", func() bool { return h.wanted()["#9"].Outcome == store.Waits })
+	asked := len(h.forge.Log())
+	h.within("three lists", func() bool {
+		lists := 0
+		for _, e := range h.forge.Log()[asked:] {
+			if e.Path == "/repos/acme/widgets/pulls" {
+				lists++
+			}
+		}
+		return lists > 3
+	})
+	for _, e := range h.forge.Log()[asked:] {
+		if fmt.Sprint(e.Variables["number"]) == "9" {
+			t.Errorf("%s is asked of it", e.Op)
+		}
+	}
 	if after := h.repo.Statuses(); len(after) != before {
 		t.Errorf("%+v", after[before:])
 	}
 	s.stop(t, syscall.SIGTERM)
+}
+
+// A success stands on no pull request that nobody reviewed for its base branch, also where nobody reviews it without being asked (threats.md T480).
+func TestApprovedBesideWhatNobodyReviews(t *testing.T) {
+	t.Parallel()
+	forks := func(t *testing.T) (h *hall, of func(owner string) func(*forge.PullSpec)) {
+		h, own := openGated(t)
+		own.SetState("CLOSED")
+		for _, owner := range []string{"contributor", "stranger"} {
+			if _, err := h.forge.AddRepo(owner, "widgets"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+		return h, func(owner string) func(*forge.PullSpec) {
+			return func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree"))
+				s.Author, s.Fork = owner, owner+"/widgets"
+			}
+		}
+	}
+	taken := func(h *hall, p *forge.PullRequest) {
+		t.Helper()
+		if said := h.status(p.HeadSHA(), "error"); said != fmt.Sprintf("Not reviewed yet: #%d", p.Number) {
+			h.t.Errorf("%q", said)
+		}
+	}
+	// approve has a fork's reviewed, beside another of its commit.
+	approve := func(h *hall, p *forge.PullRequest, state string) {
+		h.within("it to be seen", func() bool { return h.wanted()[fmt.Sprintf("#%d", p.Number)].Outcome != "" })
+		p.Comment("mona", "!prloop review")
+		h.status(p.HeadSHA(), "pending")
+		h.status(p.HeadSHA(), state)
+	}
+	t.Run("its author's fork", func(t *testing.T) {
+		t.Parallel()
+		h, own := openGated(t)
+		if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+			t.Fatal(err)
+		}
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		h.status(own.HeadSHA(), "success")
+		taken(h, h.open(9, func(s *forge.PullSpec) {
+			s.Fork = "contributor/widgets"
+			s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
+		}))
+		s.stop(t, syscall.SIGTERM)
+	})
+	t.Run("no label", func(t *testing.T) {
+		t.Parallel()
+		h, own := openGated(t)
+		own.Label("mona", "prloop")
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--label", "prloop")
+		h.status(own.HeadSHA(), "success")
+		other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+		taken(h, other)
+		h.settle(own)
+		if said := h.status(own.HeadSHA(), "failure"); said != "#9 has the same commit and is not approved: have it reviewed, or close it. By itself: Approved" {
+			t.Errorf("%q", said)
+		}
+		other.SetState("CLOSED")
+		h.status(own.HeadSHA(), "success")
+		s.stop(t, syscall.SIGTERM)
+	})
+	t.Run("two accounts' forks", func(t *testing.T) {
+		t.Parallel()
+		h, of := forks(t)
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		p := h.open(18, of("contributor"))
+		approve(h, p, "success")
+		approve(h, h.open(19, of("stranger")), "success")
+		retarget(t, p, "main")
+		taken(h, p)
+		s.stop(t, syscall.SIGTERM)
+	})
+	t.Run("one that was refused is opened again", func(t *testing.T) {
+		t.Parallel()
+		h, of := forks(t)
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		p := h.open(18, of("contributor"))
+		retarget(t, p, "main")
+		approve(h, p, "failure")
+		p.SetState("CLOSED")
+		h.within("it to be seen closed", func() bool { return strings.HasPrefix(h.wanted()["#18"].Seen, "CLOSED ") })
+		approve(h, h.open(19, of("contributor")), "success")
+		p.SetState("OPEN")
+		taken(h, p)
+		s.stop(t, syscall.SIGTERM)
+	})
+}
+
+// A pull request that was reviewed for a branch without a gate never gets a status: no other with its commit waits for one (threats.md T481).
+func TestBesideABranchWithoutAGate(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("gate: off\n"))
+	if err := h.forge.Commit(h.repo, "free", own.BaseSHA(), "No gate", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+		t.Fatal(err)
+	}
+	other := h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.BaseRef, s.HeadRef = nil, nil, "free", "shared" })
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(own.HeadSHA(), "success")
+	h.settled(3)
+	h.status(own.HeadSHA(), "success")
+	before := len(h.repo.Statuses())
+	other.Label("mona", "kind")
+	h.settle(own)
+	if after := h.repo.Statuses(); len(after) != before {
+		t.Errorf("%+v", after[before:])
+	}
+	h.run("pause")
+	retarget(t, other, "main")
+	if said := h.status(own.HeadSHA(), "error"); said != "Not reviewed yet: #9" {
+		t.Errorf("%q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
+// Nor does one wait for ever where another state folder has the record, as with jobs of GitHub Actions: what GitHub has as our word counts (threats.md T481).
+func TestBesideInAnotherStateFolder(t *testing.T) {
+	t.Parallel()
+	h, own := openGated(t)
+	if err := h.repo.MoveBranch("staging", own.BaseSHA()); err != nil {
+		t.Fatal(err)
+	}
+	h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.BaseRef, s.HeadRef = nil, nil, "staging", "shared" })
+	env := h.env
+	for i, job := range []struct{ number, want, said string }{
+		{"8", "failure", "#9 has the same commit and is not approved"}, {"9", "success", "Approved"}, {"8", "success", "Approved"},
+	} {
+		folder := filepath.Join(h.home, fmt.Sprint("job-", i))
+		h.env = append(slices.Clone(env), "PRLOOP_STATE="+folder, "XDG_STATE_HOME="+folder)
+		out := h.prloop("", "run", job.number, "-R", "acme/widgets", "--no-fix", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		if all := h.repo.Statuses(); all[len(all)-1].State != job.want || !strings.HasPrefix(all[len(all)-1].Description, job.said) {
+			t.Errorf("%+v\n%s", all[len(all)-1], out)
+		}
+	}
 }
 
 // Two pull requests have one commit, and so one status: it is a success when both are approved, whatever is looked at last (threats.md T281).

@@ -210,7 +210,10 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			anew = false
 		}
 		if ended.Result.Outcome == review.Failed || resume == "" && over {
-			return out, nil
+			if ended.Result.Gate == nil { // it may have kept others from a success, and no status of its own tells that it does no more
+				err = l.others(ctx, pr, pr.HeadSHA)
+			}
+			return out, err
 		}
 	}
 	return out, nil
@@ -226,14 +229,22 @@ func (l look) left(ctx context.Context, pr review.PullRequest, seen intake.Seen)
 		if head == "" || now.Open() && head == now.Head() {
 			continue
 		}
-		others, err := l.service.Beside(ctx, pr, head)
-		if err != nil {
+		if err := l.others(ctx, pr, head); err != nil {
 			return err
 		}
-		for _, number := range others {
-			if err := l.record.Want(ctx, l.want(l.target.Repo, intake.Look{PR: number, Priority: intake.Again})); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// others has the other pull requests that were approved at a commit looked at again.
+func (l look) others(ctx context.Context, pr review.PullRequest, head string) error {
+	others, err := l.service.Beside(ctx, pr, head)
+	if err != nil {
+		return err
+	}
+	for _, number := range others {
+		if err := l.record.Want(ctx, l.want(l.target.Repo, intake.Look{PR: number, Priority: intake.Again})); err != nil {
+			return err
 		}
 	}
 	return nil
