@@ -182,13 +182,13 @@ func marks(f distinct.Finding) []identity.Mark {
 	return out
 }
 
-// named are the findings whose identity begins so: one.
+// named are the findings whose identity begins so: one, or several that share it, as the same code at two places does.
 func named(all []distinct.Finding, run, id string) ([]distinct.Finding, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(f distinct.Finding) bool { return !strings.HasPrefix(f.ID, strings.ToLower(id)) })
 	switch ids := len(all); {
 	case ids == 0:
 		return nil, &NoFindingError{Run: run, ID: id}
-	case ids > 1:
+	case slices.ContainsFunc(all, func(f distinct.Finding) bool { return f.ID != all[0].ID }):
 		return nil, &NoFindingError{Run: run, ID: id, Several: ids}
 	}
 	return all, nil

@@ -37,6 +37,7 @@ func Add(text []byte, d Dismissal, today string) (out []byte, line int, err erro
 	for _, have := range list {
 		switch {
 		case have.Mark.ID != d.Mark.ID:
+		case have.Mark.Title != d.Mark.Title && have.Priority.Rank() <= d.Priority.Rank(): // the same code at another place: each finding has a line
 		case !have.Expired(today) && have.Priority.Rank() <= d.Priority.Rank():
 			return nil, 0, &AlreadyError{have.Line}
 		default:
