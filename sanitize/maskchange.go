@@ -98,13 +98,7 @@ const maxPiece = 275
 // Random reports whether a value can be nothing but a secret wherever it stands: 20 bytes and more that are written like a token, and
 // that either have the form of an issuer or are too mixed for a name that somebody chose.
 func Random(v string) bool {
-	return issued(v) || tokenLike(v) && windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
-}
-
-// issued reports whether all of a value has the form of an issuer, of those that Random knows. Nobody else makes such values; how
-// mixed a value is, whoever makes it up chooses.
-func issued(v string) bool {
-	if !tokenLike(v) {
+	if len(v) < minSecretLen || !hasDigit(v) || candidate.FindString(v) != v {
 		return false
 	}
 	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
@@ -114,11 +108,7 @@ func issued(v string) bool {
 			}
 		}
 	}
-	return false
-}
-
-func tokenLike(v string) bool {
-	return len(v) >= minSecretLen && hasDigit(v) && candidate.FindString(v) == v
+	return windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
 }
 
 // pieces counts the words and numbers of a value: runs of small letters, perhaps with a capital before, of capitals, and of digits.
