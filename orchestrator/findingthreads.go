@@ -100,17 +100,12 @@ func (g gathered) threadsOf(may func(w wording, finding int) bool) map[int]int {
 
 // threadsOfEach is threadsOf for the findings of each reviewer by themselves: what another says takes no thread from them.
 func (g gathered) threadsOfEach(may func(w wording, finding int) bool) map[int]int {
-	of, seen := map[int]int{}, map[review.Source]bool{}
-	for _, f := range g.findings {
-		by := review.Source{Type: f.Source.Type, Name: f.Source.Name}
-		if seen[by] {
-			continue
+	of := map[int]int{}
+	for at, f := range g.findings {
+		by := func(o review.Finding) bool { return sameSource(o.Source, f.Source) }
+		if !slices.ContainsFunc(g.findings[:at], by) {
+			maps.Copy(of, g.threadsOf(func(w wording, i int) bool { return by(g.findings[i]) && may(w, i) }))
 		}
-		seen[by] = true
-		maps.Copy(of, g.threadsOf(func(w wording, i int) bool {
-			s := g.findings[i].Source
-			return s.Type == by.Type && s.Name == by.Name && may(w, i)
-		}))
 	}
 	return of
 }
@@ -195,8 +190,10 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 	for i, t := range g.threadsOfEach(func(w wording, i int) bool { _, has := of[i]; return !has && !placed(w, i) && settles(w, i) }) {
 		of[i] = t
 	}
+	known := g.in.Snapshot.wordings()
 	for i, t := range of { // the same quote makes no thread the nearer one: what they say does
-		if t >= 0 && g.nearest(i, func(w wording) bool { return holds(w, i) }) >= g.nearest(i, func(w wording) bool { return w.thread == t && settles(w, i) }) {
+		open := nearest(known, g.findings[i], func(w wording) bool { return holds(w, i) })
+		if t >= 0 && open >= nearest(known, g.findings[i], func(w wording) bool { return w.thread == t && settles(w, i) }) {
 			of[i] = -1
 		}
 	}
@@ -204,10 +201,10 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 }
 
 // nearest is how alike a finding is to the most similar of some wordings of its file, in words; negative when none is similar.
-func (g gathered) nearest(finding int, may func(w wording) bool) float64 {
+func nearest(known []wording, f review.Finding, may func(w wording) bool) float64 {
 	most := -1.0
-	for _, w := range g.in.Snapshot.wordings() {
-		if f := g.findings[finding]; w.File == f.File && may(w) {
+	for _, w := range known {
+		if w.File == f.File && may(w) {
 			if likeness, same := identity.Likeness(w.Finding, f); same {
 				most = max(most, likeness)
 			}

@@ -190,9 +190,6 @@ func compare(x, y sight) (candidate, bool) {
 func Likeness(a, b review.Finding) (likeness float64, same bool) {
 	both := seen([]review.Finding{a, b}, nil)
 	c, same := compare(both[0], both[1])
-	if same {
-		c.score = both[0].text.similarity(both[1].text)
-	}
 	return c.score, same
 }
 
