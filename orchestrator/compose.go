@@ -101,7 +101,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 	for _, i := range j.reopened() {
 		t := s.Threads[i]
-		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). If it is wrong, somebody settles that who may write here, and is neither the author nor the account that prloop posts as.", t.Assessment.Finding, t.URL)))
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as.", t.Assessment.Finding, t.URL)))
 	}
 	unsettled := j.unsettled()
 	for g, group := range j.groups {

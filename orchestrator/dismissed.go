@@ -379,7 +379,7 @@ func (g gathered) dismissalNotes() []string {
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
 		case h.apart:
-			why = "another reviewer says it of other code, which nobody dismissed"
+			why = "another reviewer says it in other words, or of other code, and nobody dismissed that"
 		case h.by.Mark != nil && !h.by.Covers(f) && !g.in.Request.Target.Local():
 			why = "its line is for a less grave finding, or for one that is not about security; `prloop dismiss` writes one for it"
 		case h.by.Code != nil:

@@ -82,9 +82,9 @@ type Facts struct {
 type Applied struct {
 	Dismissal
 	// Silent is true when the finding is listed and not counted. Otherwise it counts, because it is grave and nobody else is
-	// proven to have merged the dismissal.
+	// proven to have merged the dismissal, or because of Apart.
 	Silent bool
-	// Apart is true when the finding counts because a part of it is in other code, which nobody dismissed.
+	// Apart is true when the finding counts because another reviewer says it of other code, or in other words, and nobody dismissed that.
 	Apart bool
 	// MergedBy is who merged it, where that was asked.
 	MergedBy string
