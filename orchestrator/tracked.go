@@ -53,7 +53,8 @@ func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == 
 // that was grave, of the same lines.
 func (t Tracked) quieted(now review.Finding) Tracked {
 	if !slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
-		return sameSource(f.Source, now.Source) && grave(f) && !(grave(now) && sameLines(f, now))
+		nowhere := f.Line == nil && now.Line == nil && f.File == now.File
+		return sameSource(f.Source, now.Source) && grave(f) && !(grave(now) && (nowhere || sameLines(f, now)))
 	}) {
 		t.quiet = append(slices.Clone(t.quiet), now.Source)
 	}
