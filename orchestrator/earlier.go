@@ -11,7 +11,6 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // Stored is an earlier run about the same pull request (decision 43).
@@ -148,61 +147,6 @@ func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
 		}
 	}
 	return out
-}
-
-// owing are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
-// may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
-// has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word.
-func (l *Loop) owing(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
-	if req.Target.Local() || l.Stored == nil {
-		return nil, nil
-	}
-	heard, heardHere, over := map[string]bool{}, map[string]bool{}, false
-	for s, err := range l.Stored(ctx, req) {
-		if err != nil {
-			return nil, err
-		}
-		if s.noReview() || s.Scans {
-			continue
-		}
-		had, here := heard, s.heard(snap.Range.Head)
-		if here {
-			had = heardHere
-		}
-		if here || !over {
-			for _, name := range s.raisedFor(req, snap) {
-				if mark := sanitize.RaisedBy(name); !had[name] && !slices.Contains(names, mark) {
-					names = append(names, mark)
-				}
-			}
-		}
-		for _, a := range s.Result.Receipt.Agents {
-			done := a.State == review.AgentComplete
-			heard[a.Name] = heard[a.Name] || done
-			heardHere[a.Name] = heardHere[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
-		}
-		over = over || s.Result.Outcome == review.Converged
-		if over && here && s.Result.Receipt.HeadSHA == snap.Range.Head {
-			break
-		}
-	}
-	return names, nil
-}
-
-// raisedFor are who left something grave open in a run, for one about a head: in any round of it, where that was about the head and the end was not.
-func (s Stored) raisedFor(req Request, snap Snapshot) (names []string) {
-	switch elsewhere := s.Result.Receipt.HeadSHA != snap.Range.Head; {
-	case s.Unfinished:
-		for _, a := range req.reviewers() {
-			names = append(names, a.Name)
-		}
-		return names
-	case elsewhere && s.heard(snap.Range.Head):
-		return snap.raisers(s)
-	case s.Result.Outcome == review.Converged:
-		return nil
-	}
-	return snap.openRaisers(s.Result)
 }
 
 // settledAs reports whether a person settled a finding of a run, in the thread that was opened for it, or for what its reviewer had said of the same lines in

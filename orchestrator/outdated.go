@@ -65,21 +65,6 @@ func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
 	return ""
 }
 
-// newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
-// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back.
-func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head string) (names []string) {
-	for _, from := range []func(review.Comment) bool{ours, own, aboutHead(comments, ours, head), aboutHead(comments, own, head)} {
-		c, _ := newestReport(comments, from)
-		m, _ := sanitize.ParseMarker(c.Body)
-		for _, name := range m.Raised {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.
 func newestReport(comments []review.Comment, from func(review.Comment) bool) (newest review.Comment, said OurComment) {
 	var at time.Time

@@ -37,7 +37,7 @@ type Snapshot struct {
 	Ours []OurComment `json:"ours,omitempty"`
 	// Unproven is what unproven gives.
 	Unproven string `json:"unproven,omitempty"`
-	// Owing is what newestRaised gives, and who raised something by the record, as markers name them.
+	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`

@@ -1,0 +1,144 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// owing are the reviewers that raised something grave without a thread in an earlier run, as the newest report keeps it, and that were asked again and gave no
+// complete answer.
+func (g gathered) owing() (names []string) {
+	for _, h := range g.in.Reports {
+		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && r.State != review.AgentComplete && slices.Contains(g.in.Snapshot.Owing, sanitize.RaisedBy(r.Name)) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+func owingWords(names []string) string {
+	var who []string
+	for _, n := range names {
+		who = append(who, sanitize.CodeSpan(n))
+	}
+	return fmt.Sprintf("%s raised something grave in an earlier run and gave no complete answer this time: run the review again, or remove it from the reviewers", strings.Join(who, " and "))
+}
+
+// raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
+// them. A review that converged leaves nothing open.
+func (d verdict) raised() (names []string) {
+	if d.outcome == review.Converged {
+		return nil
+	}
+	add := func(f review.Finding) {
+		if name := sanitize.RaisedBy(f.Source.Name); grave(f) && f.Source.Type == "agent" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for g, group := range d.groups {
+		posted := d.in.Inline != nil && d.in.Inline.At[g] != ""
+		for _, i := range group {
+			f := d.findings[i]
+			if !posted && (d.threads[g] < 0 || !raisedIn(d.in.Snapshot.Conversation.Threads[d.threads[g]], f.Source.Name)) {
+				add(f)
+			}
+		}
+	}
+	for _, u := range d.unverified {
+		add(u.Finding)
+	}
+	for i, t := range d.tracked {
+		for _, f := range t.Findings {
+			if i >= len(d.groups) && !t.Settled {
+				add(f)
+			}
+		}
+	}
+	heard := func(name string) bool {
+		return slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
+			r := h.Answer.Receipt
+			return r.Role == review.RoleReviewer && r.State == review.AgentComplete && sanitize.RaisedBy(r.Name) == name
+		})
+	}
+	for _, name := range d.in.Snapshot.Owing {
+		if !heard(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names[:min(len(names), sanitize.MostRaised)]
+}
+
+// newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
+// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back.
+func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head string) (names []string) {
+	for _, from := range []func(review.Comment) bool{ours, own, aboutHead(comments, ours, head), aboutHead(comments, own, head)} {
+		c, _ := newestReport(comments, from)
+		m, _ := sanitize.ParseMarker(c.Body)
+		for _, name := range m.Raised {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
+// may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
+// has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word.
+func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
+	if req.Target.Local() || l.Stored == nil {
+		return nil, nil
+	}
+	heard, heardHere, over := map[string]bool{}, map[string]bool{}, false
+	for s, err := range l.Stored(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		if s.noReview() || s.Scans {
+			continue
+		}
+		had, here := heard, s.heard(snap.Range.Head)
+		if here {
+			had = heardHere
+		}
+		if here || !over {
+			for _, name := range s.raisedFor(req, snap) {
+				if mark := sanitize.RaisedBy(name); !had[name] && !slices.Contains(names, mark) {
+					names = append(names, mark)
+				}
+			}
+		}
+		for _, a := range s.Result.Receipt.Agents {
+			done := a.State == review.AgentComplete
+			heard[a.Name] = heard[a.Name] || done
+			heardHere[a.Name] = heardHere[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
+		}
+		over = over || s.Result.Outcome == review.Converged
+		if over && here && s.Result.Receipt.HeadSHA == snap.Range.Head {
+			break
+		}
+	}
+	return names, nil
+}
+
+// raisedFor are who left something grave open in a run, for one about a head: in any round of it, where that was about the head and the end was not.
+func (s Stored) raisedFor(req Request, snap Snapshot) (names []string) {
+	switch elsewhere := s.Result.Receipt.HeadSHA != snap.Range.Head; {
+	case s.Unfinished:
+		for _, a := range req.reviewers() {
+			names = append(names, a.Name)
+		}
+		return names
+	case elsewhere && s.heard(snap.Range.Head):
+		return snap.raisers(s)
+	case s.Result.Outcome == review.Converged:
+		return nil
+	}
+	return snap.openRaisers(s.Result)
+}
