@@ -63,45 +63,6 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 	return success, last, !free, err
 }
 
-// speakers are the authors of the pull requests that runs set a status on a commit for; nobody where no record tells.
-func (s *Service) speakers(ctx context.Context, said []store.Entry) (authors []review.Person) {
-	newest := map[int]string{}
-	for _, e := range said {
-		if e.Run != effects.NoRun {
-			newest[e.Target.PR] = e.Run
-		}
-	}
-	for _, run := range newest {
-		st, _ := s.requested(ctx, run) // who cannot be told may be anybody
-		authors = append(authors, st.Author)
-	}
-	return authors
-}
-
-// strange reports whether a pull request is a fork's by none of those who opened others with its commit. It has no say in the commit until somebody has it reviewed:
-// anybody can open one with a commit that anybody can read (threats.md T478).
-func strange(pr review.PullRequest, authors []review.Person) bool {
-	return pr.CrossRepository && !slices.ContainsFunc(authors, func(a review.Person) bool { return a == (review.Person{}) || effects.Same(a, pr.Author) })
-}
-
-// ungated reports whether a pull request was reviewed as it is, for a base branch without a gate: it never gets a status.
-func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (bool, error) {
-	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
-	for _, r := range runs {
-		if r.Head != pr.HeadSHA || !slices.Contains(reviewing, r.Outcome) {
-			continue
-		}
-		st, err := s.requested(ctx, r.ID)
-		if err == nil && !st.Alone {
-			return st.Gate == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
-		}
-		if ctx.Err() != nil {
-			return false, err
-		}
-	}
-	return false, err
-}
-
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
 // (threats.md T465).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {

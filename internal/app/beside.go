@@ -1,0 +1,164 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Beside says of another open pull request with the commit as its head that it is not approved; empty when there is none. GitHub keeps a status by commit: it
+// speaks for all of them (threats.md T281), also for one that was opened a moment ago (threats.md T463).
+func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
+	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
+	if err != nil {
+		return "", err
+	}
+	newest := map[int]store.Entry{}
+	for _, e := range said {
+		newest[e.Target.PR] = e
+	}
+	silent, err := g.silent(ctx, target, head, g.service.speakers(ctx, said))
+	if err != nil {
+		return "", err
+	}
+	for _, number := range silent {
+		if _, speaks := newest[number]; !speaks {
+			newest[number] = store.Entry{}
+		}
+	}
+	delete(newest, target.PR)
+	for _, number := range slices.Sorted(maps.Keys(newest)) {
+		pr, err := g.PullRequest(ctx, target.Repo, number)
+		if errors.Is(err, github.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if pr.State != openState || pr.HeadSHA != head {
+			continue
+		}
+		approved, err := g.approved(ctx, pr, newest[number])
+		if err != nil {
+			return "", err
+		}
+		if !approved {
+			return fmt.Sprintf("#%d%s: have it reviewed, or close it", number, notApproved), nil
+		}
+	}
+	return "", nil
+}
+
+// approved reports whether a pull request was approved for the base branch that it has now, by its newest status on record, or was reviewed for one without a
+// gate. Where nothing is on record, as with the folder of another job of GitHub Actions, GitHub tells what we said.
+func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry) (bool, error) {
+	if approves(newest) {
+		if same, _, err := g.service.sameBase(ctx, pr, newest.Run); err != nil || same {
+			return same, err
+		}
+	}
+	if free, err := g.service.ungated(ctx, pr); err != nil || free {
+		return free, err
+	}
+	if newest.Key != "" {
+		return false, nil
+	}
+	viewer, err := g.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return false, err
+	}
+	set, err := g.Statuses(ctx, pr.Repo, pr.HeadSHA)
+	for _, s := range set {
+		if page, _, _ := strings.Cut(s.Target, "#"); page == pr.URL && effects.Same(s.By, viewer) {
+			return s.State == review.GateSuccess || strings.HasPrefix(s.Description, "#") && strings.Contains(s.Description, notApproved), err
+		}
+	}
+	return false, err
+}
+
+// notApproved is what a status says of another pull request because of which alone it is no success, behind the other's number.
+const notApproved = " has the same commit and is not approved"
+
+// silent gives the pull requests that can be merged with a commit as their head, as GitHub lists those that changed last, but those of strangers' forks. authors
+// opened others with the commit.
+func (g gatesRuns) silent(ctx context.Context, target review.Target, head string, authors []review.Person) (numbers []int, err error) {
+	pulls, err := g.LatestPulls(ctx, target.Repo)
+	pulls = slices.DeleteFunc(pulls, func(pr review.PullRequest) bool { return pr.HeadSHA != head || pr.Draft && pr.Number != target.PR })
+	for _, pr := range pulls {
+		if pr.Number == target.PR {
+			authors = append(authors, pr.Author)
+		}
+	}
+	for _, pr := range pulls {
+		if !strange(pr, authors) {
+			numbers = append(numbers, pr.Number)
+		}
+	}
+	return numbers, err
+}
+
+// Beside gives the other pull requests of which a run approved a commit: one that has left the commit may have kept it from a success (threats.md T413).
+func (s *Service) Beside(ctx context.Context, pr review.PullRequest, head string) (numbers []int, err error) {
+	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), head)
+	newest := map[int]store.Entry{}
+	for _, e := range said {
+		if e.Run != effects.NoRun && !begins(e) {
+			newest[e.Target.PR] = e
+		}
+	}
+	delete(newest, pr.Number)
+	for _, number := range slices.Sorted(maps.Keys(newest)) {
+		if approves(newest[number]) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers, err
+}
+
+// speakers are the authors of the pull requests that runs set a status on a commit for; nobody where no record tells.
+func (s *Service) speakers(ctx context.Context, said []store.Entry) (authors []review.Person) {
+	newest := map[int]string{}
+	for _, e := range said {
+		if e.Run != effects.NoRun {
+			newest[e.Target.PR] = e.Run
+		}
+	}
+	for _, run := range newest {
+		st, _ := s.requested(ctx, run) // who cannot be told may be anybody
+		authors = append(authors, st.Author)
+	}
+	return authors
+}
+
+// strange reports whether a pull request is a fork's by none of those who opened others with its commit. It has no say in the commit until somebody has it reviewed:
+// anybody can open one with a commit that anybody can read (threats.md T478).
+func strange(pr review.PullRequest, authors []review.Person) bool {
+	return pr.CrossRepository && !slices.ContainsFunc(authors, func(a review.Person) bool { return a == (review.Person{}) || effects.Same(a, pr.Author) })
+}
+
+// ungated reports whether a pull request was reviewed as it is, for a base branch without a gate: it never gets a status.
+func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (bool, error) {
+	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
+	for _, r := range runs {
+		if r.Head != pr.HeadSHA || !slices.Contains(reviewing, r.Outcome) {
+			continue
+		}
+		st, err := s.requested(ctx, r.ID)
+		if err == nil && !st.Alone {
+			return st.Gate == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
+		}
+		if ctx.Err() != nil {
+			return false, err
+		}
+	}
+	return false, err
+}
