@@ -495,3 +495,22 @@ func TestADoubtIsOfItsOwnLines(t *testing.T) {
 		}
 	}
 }
+
+// A grave finding falls silent with one of the same lines, or of the same file where neither says a line.
+func TestWhatFallsSilentWithWhat(t *testing.T) {
+	at := func(line int) review.Finding {
+		f := saidBy("one", foundAt(review.P1, line, ""), "Mean of an empty list divides by zero")
+		if line == 0 {
+			f.Line = nil
+		}
+		return f
+	}
+	for _, c := range []struct {
+		was, now review.Finding
+		want     bool
+	}{{at(9), at(11), true}, {at(9), at(18), false}, {at(0), at(0), true}, {at(0), at(9), false}, {at(9), at(0), false}} {
+		if got := (Tracked{Findings: []review.Finding{c.was}}).quieted(c.now).silent(c.was.Source); got != c.want {
+			t.Errorf("line %v with %v: %v", c.was.Line, c.now.Line, got)
+		}
+	}
+}
