@@ -92,7 +92,8 @@ func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, err
 	return undue, err
 }
 
-// NotYet takes an undue success back (threats.md T280), where a review waits also one that only GitHub knows of. Of those who ask for it at once for a commit, one does so (threats.md T415).
+// NotYet takes an undue success back (threats.md T280), where a review waits, or another base branch was chosen, also one that only GitHub knows of. Of those who
+// ask for it at once for a commit, one does so (threats.md T415).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
 	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
 	one.Lock()

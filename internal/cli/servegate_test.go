@@ -461,6 +461,36 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// A fork's pull request that a maintainer reviewed on a machine of their own, so that no record here tells of its success, keeps it while it stays as it is, and no
+// longer (threats.md T465).
+func TestAForkApprovedElsewhere(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+	p := h.open(18, func(s *forge.PullSpec) {
+		s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
+	})
+	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+	s := h.serve("", reads...)
+	h.settled(2)
+	env := h.env
+	h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, "laptop"))
+	h.prloop("", append(reads, "run", "18", "-R", "acme/widgets", "--no-fix")...)
+	h.env = env
+	h.status(p.HeadSHA(), "success")
+	p.SetLabels("docs")
+	h.settled(2)
+	h.status(p.HeadSHA(), "success")
+	retarget(t, p, "main")
+	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #18" {
+		t.Errorf("%q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478), and has GitHub asked nothing (threats.md T482).
 func TestAStrangersForkWithTheCommit(t *testing.T) {
 	t.Parallel()

@@ -180,7 +180,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 			known.Anew = anew
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := cmp.Or(l.service.NotYet(ctx, pr, false), l.merged(ctx, pr)); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr)), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				switch {

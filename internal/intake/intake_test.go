@@ -198,9 +198,12 @@ func TestSeen(t *testing.T) {
 		if change(&other); seen.Still(other) {
 			t.Errorf("%s does not show", name)
 		}
+		if got := seen.Retargeted(other); got != (name == "another base") {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 	for _, text := range []string{"", "OPEN abc false [] main", "a\n\nb"} { // stored by an older prloop, or damaged
-		if s := intake.SeenAs(text); s.State != "" || s.Still(pr) {
+		if s := intake.SeenAs(text); s.State != "" || s.Still(pr) || s.Retargeted(pr) {
 			t.Errorf("%q is %+v", text, s)
 		}
 	}

@@ -73,6 +73,11 @@ func (s Seen) Head() string {
 	return head
 }
 
+// Retargeted reports whether a pull request has another base branch than the one it was seen with, and the same head.
+func (s Seen) Retargeted(pr review.PullRequest) bool {
+	return s.Head() == pr.HeadSHA && s.State[strings.LastIndex(s.State, " ")+1:] != pr.BaseRef
+}
+
 // Gone is how a pull request is that GitHub does not show any more: as one that was closed, for it may come back.
 func (s Seen) Gone() Seen {
 	if rest, was := strings.CutPrefix(s.State, open+" "); was {
