@@ -26,7 +26,7 @@ func owingWords(names []string) string {
 	for _, n := range names {
 		who = append(who, sanitize.CodeSpan(n))
 	}
-	return fmt.Sprintf("%s raised something grave in an earlier run and gave no complete answer this time: run the review again, or remove it from the reviewers", strings.Join(who, " and "))
+	return fmt.Sprintf("%s raised something grave in an earlier run, or was cut off there, and gave no complete answer this time: run the review again, or remove it from the reviewers", strings.Join(who, " and "))
 }
 
 // raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
