@@ -153,7 +153,7 @@ func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (bool, err
 			continue
 		}
 		st, err := s.requested(ctx, r.ID)
-		if err == nil && !st.Alone {
+		if err == nil && !st.Alone && !st.DryRun {
 			return st.Gate == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
 		}
 		if ctx.Err() != nil {

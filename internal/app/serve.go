@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/intake"
@@ -36,7 +37,11 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	if err != nil {
 		return known, err
 	}
+	var last time.Time
 	for _, r := range runs {
+		if r.Created.After(last) {
+			last = r.Created
+		}
 		if r.Head == pr.HeadSHA {
 			known.Lately = append(known.Lately, r.Created)
 			if r.Outcome == review.Superseded {
@@ -44,8 +49,14 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			}
 		}
 	}
+	if known.Stopped, err = s.halted(ctx, pr, last); err != nil {
+		return known, err
+	}
 	for _, r := range runs {
 		if !slices.Contains(reviewing, r.Outcome) {
+			continue
+		}
+		if st, err := s.requested(ctx, r.ID); err == nil && st.DryRun { // nobody was told what it found
 			continue
 		}
 		ended, err := s.store.Run(ctx, r.ID)

@@ -1,15 +1,19 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -24,9 +28,10 @@ type stoppable struct {
 	stops   orchestrator.Stops
 	target  review.Target
 
-	// asking is held by whoever looks at comments, and seen is the number of the newest one that was looked at.
+	// asking is held by whoever looks at comments, seen is the number of the newest one that was looked at, and head the commit that was the head then.
 	asking sync.Mutex
 	seen   int64
+	head   string
 
 	// mu is never held while GitHub is asked: agents begin and end meanwhile.
 	mu sync.Mutex
@@ -122,6 +127,7 @@ func (f *stoppable) PullRequest(ctx context.Context, repo review.Repo, number in
 func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) (said string, err error) {
 	f.asking.Lock()
 	defer f.asking.Unlock()
+	f.head = cmp.Or(pr.HeadSHA, f.head)
 	f.seen = max(f.seen, f.stops.After)
 	comments := pr.Newest
 	if !read || len(comments) == github.NewestComments && comments[0].DatabaseID > f.seen {
@@ -139,7 +145,8 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		if slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
 			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
-				return fmt.Sprintf("%s asked for a stop: %s", c.Author.Login, c.URL), nil
+				said := stopWords(c.Author.Login, c.URL)
+				return said, f.service.noteStop(ctx, f.target, f.head, said)
 			}
 			err = errors.Join(err, mayErr)
 		}
@@ -148,6 +155,44 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		}
 	}
 	return "", err
+}
+
+func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a stop: %s", login, url) }
+
+// A stopped is a note that somebody asked for a stop while a commit was the head.
+type stopped struct {
+	Head string    `json:"head"`
+	Said string    `json:"said"`
+	At   time.Time `json:"at"`
+}
+
+func stopNote(repo review.Repo, number int) string {
+	return "stopped " + strings.ToLower(review.Target{Repo: repo, PR: number}.String())
+}
+
+// noteStop keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
+func (s *Service) noteStop(ctx context.Context, target review.Target, head, said string) error {
+	data, err := json.Marshal(stopped{head, said, wallclock.Now()})
+	if err != nil {
+		return err
+	}
+	return s.store.SetNote(ctx, stopNote(target.Repo, target.PR), string(data))
+}
+
+// halted says who asked for a stop about the head of a pull request, after the last run about it began; empty when nobody did.
+func (s *Service) halted(ctx context.Context, pr review.PullRequest, last time.Time) (said string, err error) {
+	text, err := s.store.Note(ctx, stopNote(pr.Repo, pr.Number))
+	if err != nil || text == "" {
+		return "", err
+	}
+	var note stopped
+	if err := json.Unmarshal([]byte(text), &note); err != nil {
+		return "", fmt.Errorf("read who asked for a stop: %w", err)
+	}
+	if note.Head != pr.HeadSHA || last.After(note.At) {
+		return "", nil
+	}
+	return note.Said, nil
 }
 
 // stops is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is.

@@ -33,7 +33,12 @@ func stoppableRun(t *testing.T) (*forge.Forge, *forge.PullRequest, *stoppable) {
 		t.Fatal(err)
 	}
 	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
-	return f, p, &stoppable{Forge: c, service: &Service{}, client: c, target: target, stops: orchestrator.Stops{}}
+	service, err := Open(t.Context(), Options{State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close(context.WithoutCancel(t.Context())) })
+	return f, p, &stoppable{Forge: c, service: service, client: c, target: target, stops: orchestrator.Stops{}}
 }
 
 // Whoever may write ends the agents that are at work, while the loop asks how the pull request is too; nobody else does (threats.md T388).

@@ -421,8 +421,6 @@ func TestServeAsksOnceAboutAStranger(t *testing.T) {
 // serverPoints are the points of a process that serves.
 var serverPoints = []string{"delivery: verified", "delivery: stored", "wanted: before it is settled", "reconcile: before it is noted"}
 
-// A server that is killed at any of its points, or in the middle of a review, loses nothing and says nothing twice: the next one goes on, once
-// GitHub has sent again what it had no answer to.
 // A machine whose clock is hours from GitHub's answers a comment all the same that no delivery told of (threats.md T314).
 func TestServeWithAWrongClock(t *testing.T) {
 	for _, wrong := range []string{"3h", "-3h"} {
@@ -445,6 +443,8 @@ func TestServeWithAWrongClock(t *testing.T) {
 	}
 }
 
+// A server that is killed at any of its points, or in the middle of a review, loses nothing and says nothing twice: the next one goes on, once
+// GitHub has sent again what it had no answer to.
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	for _, point := range append(serverPoints, "reviewers: asking", "github: after comment") {
@@ -545,6 +545,101 @@ func (h *hall) run(args ...string) string {
 		h.t.Fatalf("prloop %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// What failed before a run began is looked at again after a while: the fault that kept it from one may be repaired, which no event of the pull request tells.
+func TestServeAfterARepair(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	clock := filepath.Join(h.home, "clock")
+	h.env = append(h.env, "PRLOOP_CLOCK="+clock)
+	first := h.open(6, nil)
+	dir := filepath.Join(h.home, "main")
+	if err := os.CopyFS(dir, os.DirFS("testdata/share/base")); err != nil {
+		t.Fatal(err)
+	}
+	rules := func(parent, text string) (head string) {
+		write(t, filepath.Join(dir, ".reviewerc"), []byte(text))
+		if err := h.forge.Commit(h.repo, "main", parent, "Rules", os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		all, err := h.repo.Branches()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all["main"]
+	}
+	faulty := rules(first.BaseSHA(), "reviewers: [\n")
+	p := h.open(7, func(s *forge.PullSpec) { s.Base = nil })
+	s := h.serve("", "--every", "1s")
+	h.within("7 to fail", func() bool { w := h.wanted()["#7"]; return w.Outcome == "failed" && !w.Open() })
+	rules(faulty, "min_reviewers: 1\n")
+	write(t, clock, []byte("31m"))
+	h.within("a report on 7", func() bool { return reports(p) == 1 })
+	s.stop(t, syscall.SIGTERM)
+}
+
+// A dry run is no review: nobody was told what it found.
+func TestServeAfterADryRun(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	p := h.open(7, nil)
+	h.prloop("", "run", "7", "-R", "acme/widgets", "--dry-run")
+	s := h.serve("", "--every", "1s")
+	h.within("a report", func() bool { return reports(p) == 1 })
+	s.stop(t, syscall.SIGTERM)
+}
+
+// Who asks for a stop has no other run begin by itself about that head, whether one was at work or waited (threats.md T486).
+func TestStoppedIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{false, true} {
+		t.Run(fmt.Sprint(waits), func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
+			write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
+			if err := os.Chmod(slow, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			runs := func() int { data, _ := os.ReadFile(began); return len(data) }
+			if waits {
+				h.run("pause")
+			}
+			s := h.serve("", "--reviewers", "exec:"+slow, "--every", "1s")
+			p := h.open(7, nil)
+			want := 0
+			if !waits {
+				h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+				want = 1
+			}
+			p.Comment("mona", "!prloop stop")
+			h.within("an answer", func() bool {
+				return slices.ContainsFunc(p.Comments(), func(c forge.Comment) bool { return strings.Contains(c.Body, "no other by itself") })
+			})
+			if waits {
+				h.run("resume-queue")
+			}
+			if all := h.settled(2); !strings.Contains(all["#7"].Why, "mona asked for a stop") || runs() != want {
+				t.Errorf("%d runs: %+v", runs(), all["#7"])
+			}
+			p.SetLabels("docs")
+			if h.settled(2); runs() != want {
+				t.Errorf("%d runs", runs())
+			}
+			p.Comment("mona", "!prloop review")
+			h.within("a reviewer to be asked for", func() bool { return runs() == want+1 })
+			p.Comment("mona", "!prloop stop")
+			if all := h.settled(4); runs() != want+1 {
+				t.Errorf("%d runs: %+v", runs(), all)
+			}
+			if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+				t.Fatal(err)
+			}
+			h.within("the push to be reviewed", func() bool { return runs() == want+2 })
+			s.stop(t, syscall.SIGKILL)
+		})
+	}
 }
 
 // A paused queue begins no review and says so; a run that is cancelled is not gone on with; the server says whether it lives and works.

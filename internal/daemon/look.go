@@ -179,6 +179,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			known.Anew = anew
+			if l.Priority == intake.Command && out.Run == "" { // somebody asked since
+				known.Stopped = ""
+			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
 				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr)), l.merged(ctx, pr)); err != nil {
 					return out, err

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
+	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -159,7 +160,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		w.Key = repo.Key(pr.RepoID)
 		d.suspect(ctx, pr) // also one that is as it was seen: its commit may have become a success since (threats.md T463)
 		before, looked := seen[w.Subject]
-		if looked && intake.SeenAs(before.Seen).Still(pr) {
+		if looked && intake.SeenAs(before.Seen).Still(pr) && !fruitless(before) {
 			continue
 		}
 		if !looked || !before.Open() {
@@ -184,6 +185,12 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		return err
 	}
 	return d.record.SetNote(ctx, noteOf(repo), upTo.Format(time.RFC3339))
+}
+
+// fruitless reports whether a look failed before any run began, some time ago: what kept it from one, such as a fault in the base's .reviewerc, shows in no
+// pull request when it is gone.
+func fruitless(w store.Wanted) bool {
+	return w.Outcome == failed && w.Run == "" && wallclock.Now().Sub(w.Updated) >= longestWait
 }
 
 // suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.

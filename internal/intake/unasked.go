@@ -32,6 +32,8 @@ type Known struct {
 	Anew bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
+	// Stopped says who asked for a stop about the commit that is the head now, since the last run began.
+	Stopped string
 	// Lately is when runs began about the commit that is the head now, the newest first.
 	Lately []time.Time
 }
@@ -126,6 +128,8 @@ func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 		return "the pull request is a bot's"
 	case len(r.Labels) > 0 && !slices.ContainsFunc(r.Labels, labelled):
 		return fmt.Sprintf("the pull request has none of the labels %s", strings.Join(r.Labels, ", "))
+	case k.Stopped != "":
+		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
 	case k.Head == pr.HeadSHA && k.Standing == Standing(pr) && !k.Anew:
 		return fmt.Sprintf("the commit %.7s was reviewed: run %s", pr.HeadSHA, k.Run)
 	}
