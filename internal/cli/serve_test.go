@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -576,6 +577,27 @@ func TestServeAfterARepair(t *testing.T) {
 	rules(faulty, "min_reviewers: 1\n")
 	write(t, clock, []byte("31m"))
 	h.within("a report on 7", func() bool { return reports(p) == 1 })
+	s.stop(t, syscall.SIGTERM)
+}
+
+// So is what failed because the model's key was refused, which began no run.
+func TestServeAfterAKeyWasReplaced(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	clock := filepath.Join(h.home, "clock")
+	h.env = append(h.env, "PRLOOP_CLOCK="+clock)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer refuses.Close()
+	good := h.env
+	h.env = append(slices.Clone(good), "OPENAI_API_KEY=sk-expired-expired-expired-1", "OPENAI_BASE_URL="+refuses.URL, "PRLOOP_MODEL=gpt-4.1")
+	s := h.serve("", "--every", "1s", "--reviewers", "builtin")
+	p := h.open(7, nil)
+	h.within("7 to fail", func() bool { w := h.wanted()["#7"]; return w.Outcome == "failed" && !w.Open() })
+	s.stop(t, syscall.SIGTERM)
+	h.env = good
+	write(t, clock, []byte("31m"))
+	s = h.serve("", "--every", "1s")
+	h.within("a report", func() bool { return reports(p) == 1 })
 	s.stop(t, syscall.SIGTERM)
 }
 

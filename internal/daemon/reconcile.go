@@ -160,8 +160,12 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 		w.Key = repo.Key(pr.RepoID)
 		d.suspect(ctx, pr) // also one that is as it was seen: its commit may have become a success since (threats.md T463)
 		before, looked := seen[w.Subject]
-		if looked && intake.SeenAs(before.Seen).Still(pr) && !fruitless(before) {
-			continue
+		if looked && intake.SeenAs(before.Seen).Still(pr) {
+			if again, err := d.fruitless(ctx, before); err != nil {
+				return err
+			} else if !again {
+				continue
+			}
 		}
 		if !looked || !before.Open() {
 			changed = append(changed, w)
@@ -187,10 +191,17 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	return d.record.SetNote(ctx, noteOf(repo), upTo.Format(time.RFC3339))
 }
 
-// fruitless reports whether a look failed before any run began, some time ago: what kept it from one, such as a fault in the base's .reviewerc, shows in no
-// pull request when it is gone.
-func fruitless(w store.Wanted) bool {
-	return w.Outcome == failed && w.Run == "" && wallclock.Now().Sub(w.Updated) >= longestWait
+// fruitless reports whether a look failed, some time ago, without a run that ended: what kept it from one, such as a fault in the base's .reviewerc or a key that
+// was refused, shows in no pull request when it is gone.
+func (d *Daemon) fruitless(ctx context.Context, w store.Wanted) (bool, error) {
+	if w.Outcome != failed || wallclock.Now().Sub(w.Updated) < longestWait {
+		return false, nil
+	}
+	run, err := d.record.Run(ctx, w.Run)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	return run.State != store.Finished, err
 }
 
 // suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.
