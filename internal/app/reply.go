@@ -20,7 +20,9 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 	var body string
 	switch a.Word {
 	case trigger.Stop:
-		body, err = s.halt(ctx, o.Target, a)
+		body = "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
+			"A server begins no other by itself before the next commit; `!prloop review` asks for one."
+		err = s.Halt(ctx, o.Target, stopWords(a.By, a.URL))
 	case trigger.Status:
 		body, err = s.status(ctx, o.Target)
 	case trigger.Help:
@@ -32,20 +34,6 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 		url, err = s.Answer(ctx, o.Target, a, body)
 	}
 	return url, true, err
-}
-
-// halt answers who asked for a stop. The run in hand hears that by itself.
-func (s *Service) halt(ctx context.Context, target review.Target, a Ask) (string, error) {
-	client, err := s.GitHubFor(ctx, target.Repo)
-	if err != nil {
-		return "", err
-	}
-	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
-	if err != nil {
-		return "", err
-	}
-	return "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
-		"A server begins no other by itself before the next commit; `!prloop review` asks for one.", s.noteStop(ctx, target, pr.HeadSHA, stopWords(a.By, a.URL))
 }
 
 // status says what is known of a pull request without asking anybody but GitHub.

@@ -179,6 +179,19 @@ func (s *Service) noteStop(ctx context.Context, target review.Target, head, said
 	return s.store.SetNote(ctx, stopNote(target.Repo, target.PR), string(data))
 }
 
+// Halt keeps that somebody asked for a stop about the head that a pull request has now.
+func (s *Service) Halt(ctx context.Context, target review.Target, said string) error {
+	client, err := s.GitHubFor(ctx, target.Repo)
+	if err != nil {
+		return err
+	}
+	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil {
+		return err
+	}
+	return s.noteStop(ctx, target, pr.HeadSHA, said)
+}
+
 // halted says who asked for a stop about the head of a pull request, after the last run about it began; empty when nobody did.
 func (s *Service) halted(ctx context.Context, pr review.PullRequest, last time.Time) (said string, err error) {
 	text, err := s.store.Note(ctx, stopNote(pr.Repo, pr.Number))

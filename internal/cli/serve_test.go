@@ -645,7 +645,7 @@ func TestStoppedIsNotBegunAgain(t *testing.T) {
 			if all := h.settled(2); !strings.Contains(all["#7"].Why, "mona asked for a stop") || runs() != want {
 				t.Errorf("%d runs: %+v", runs(), all["#7"])
 			}
-			p.SetLabels("docs")
+			p.Label("mona", "docs")
 			if h.settled(2); runs() != want {
 				t.Errorf("%d runs", runs())
 			}
@@ -703,6 +703,10 @@ func TestServeIsOperated(t *testing.T) {
 	}
 	if out := h.run("status"); !strings.Contains(out, "cancelled   github.com/acme/widgets#7") || !strings.Contains(out, "interrupted acme/widgets#7") {
 		t.Errorf("cancelled: %s", out)
+	}
+	p.Label("mona", "docs")
+	if w := h.settled(1)["#7"]; !strings.Contains(w.Why, "somebody cancelled run") {
+		t.Errorf("another run began: %+v", w)
 	}
 	s.stop(t, syscall.SIGTERM)
 }

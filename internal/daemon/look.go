@@ -105,6 +105,10 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		return d.record.Postpone(ctx, w.Subject, max(later.wait, leastWait), out)
 	case errors.Is(err, app.ErrCancelled):
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
+		target := review.Target{Repo: repoOf(w.Repo), PR: w.PR}
+		if err := d.service.Halt(ctx, target, "somebody cancelled run "+out.Run); err != nil {
+			d.Log.Warn("another run about the commit may begin", "pull request", target.String(), "err", err)
+		}
 	case errors.Is(err, errLater):
 		return nil // it stands in the queue of reviews
 	case err != nil && d.Lasting != nil && !d.Lasting(err) && w.Tries+1 < mostTries:
