@@ -145,20 +145,26 @@ func strange(pr review.PullRequest, authors []review.Person) bool {
 	return pr.CrossRepository && !slices.ContainsFunc(authors, func(a review.Person) bool { return a == (review.Person{}) || effects.Same(a, pr.Author) })
 }
 
-// ungated reports whether a pull request was reviewed as it is, for a base branch without a gate: it never gets a status.
-func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (bool, error) {
+// ungated reports whether a pull request was reviewed as it is, for a base branch without a gate: it never gets a status. Where a run about it had the gate of that
+// branch, another without one had other settings, and frees it of nothing.
+func (s *Service) ungated(ctx context.Context, pr review.PullRequest) (free bool, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	for _, r := range runs {
 		if r.Head != pr.HeadSHA || !slices.Contains(reviewing, r.Outcome) {
 			continue
 		}
 		st, err := s.requested(ctx, r.ID)
-		if err == nil && !st.Alone && !st.DryRun {
-			return st.Gate == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), nil
-		}
 		if ctx.Err() != nil {
 			return false, err
 		}
+		if err != nil || st.Alone || st.DryRun {
+			continue
+		}
+		same := st.BaseRef == sanitize.Mask(pr.BaseRef)
+		if same && st.Gate != nil || !same && !free {
+			return false, nil
+		}
+		free = free || same
 	}
-	return false, err
+	return free, err
 }

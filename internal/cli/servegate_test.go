@@ -461,6 +461,36 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// What was approved because somebody asked, and nobody reviews without that, is no success any more when a collaborator requests changes, or opens a thread (threats.md
+// T487).
+func TestApprovedOnRequestAndContested(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(*forge.PullSpec){
+		"a fork's": func(s *forge.PullSpec) { s.Author, s.Fork = "stranger", "stranger/widgets" },
+		"a draft":  func(s *forge.PullSpec) { s.Draft = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := openGated(t)
+			if _, err := h.forge.AddRepo("stranger", "widgets"); err != nil {
+				t.Fatal(err)
+			}
+			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+			write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+			p := h.open(7, func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "own", "asked", os.DirFS(filepath.Join(h.home, "tree"))
+				of(s)
+			})
+			p.Comment("mona", "!prloop review")
+			h.status(p.HeadSHA(), "success")
+			h.settled(3)
+			p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+			h.status(p.HeadSHA(), "failure")
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
 // A fork's pull request that a maintainer reviewed on a machine of their own, so that no record here tells of its success, keeps it while it stays as it is, and no
 // longer (threats.md T465).
 func TestAForkApprovedElsewhere(t *testing.T) {
@@ -666,6 +696,34 @@ func TestBesideInAnotherStateFolder(t *testing.T) {
 		if all := h.repo.Statuses(); all[len(all)-1].State != job.want || !strings.HasPrefix(all[len(all)-1].Description, job.said) {
 			t.Errorf("%+v\n%s", all[len(all)-1], out)
 		}
+	}
+}
+
+// A run of somebody's shell that lacks the settings of the server, dry or not, frees no pull request of the gate that the server reviewed it with (threats.md T488).
+func TestBesideARunWithoutTheSettings(t *testing.T) {
+	t.Parallel()
+	for _, dry := range []bool{true, false} {
+		t.Run(fmt.Sprint(dry), func(t *testing.T) {
+			t.Parallel()
+			h, own := openGated(t)
+			reads := "exec:" + filepath.Join(h.home, "reads.sh")
+			s := h.serve("", "--reviewers", reads)
+			h.status(own.HeadSHA(), "success")
+			other := h.open(10, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
+			if h.settled(3); other.HeadSHA() != own.HeadSHA() {
+				t.Fatal("the heads differ")
+			}
+			h.status(own.HeadSHA(), "failure")
+			all := h.env
+			h.env = slices.DeleteFunc(slices.Clone(all), func(e string) bool { return strings.HasPrefix(e, "PRLOOP_CONFIG=") })
+			h.prloop("", "run", "10", "-R", "acme/widgets", "--no-fix", "--reviewers", reads, fmt.Sprintf("--dry-run=%t", dry))
+			h.env = all
+			h.settle(own)
+			if said := h.status(own.HeadSHA(), "success", "failure"); !strings.HasPrefix(said, "#10 has the same commit") {
+				t.Errorf("%q", said)
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
 	}
 }
 

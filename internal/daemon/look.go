@@ -147,6 +147,7 @@ type look struct {
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	anew, seen := l.Anew, intake.SeenAs(l.Seen)
 	out.Seen = intake.Seen{State: seen.State}.String() // until GitHub says how it is: a list of it has it looked at again
+	drafts := l.Rules.Drafts
 	for range mostRuns {
 		client, err := l.github(ctx, l.target.Repo)
 		if err != nil {
@@ -182,7 +183,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			if err != nil {
 				return out, err
 			}
-			known.Anew = anew
+			known.Anew, known.Said = anew, anew && l.Priority <= intake.Said
 			if l.Priority == intake.Command && out.Run == "" { // somebody asked since
 				known.Stopped = ""
 			}
@@ -199,6 +200,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
+			drafts = drafts || known.Contested(pr)
 			if err := l.begin(ctx, pr, known); err != nil {
 				if errors.As(err, new(laterError)) {
 					err = cmp.Or(l.service.NotYet(ctx, pr, true), err)
@@ -206,7 +208,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 		}
-		ended, err := l.run(ctx, resume)
+		ended, err := l.run(ctx, resume, drafts)
 		out.Run = ended.Result.Run
 		if err != nil {
 			return out, err
@@ -316,12 +318,12 @@ func (l look) merged(ctx context.Context, pr review.PullRequest) error {
 }
 
 // run reviews the pull request.
-func (l look) run(ctx context.Context, resume string) (app.Ended, error) {
+func (l look) run(ctx context.Context, resume string, drafts bool) (app.Ended, error) {
 	o, err := l.order(l.Fix)
 	if err != nil {
 		return app.Ended{}, err
 	}
-	o.Drafts = l.Rules.Drafts
+	o.Drafts = drafts
 	return l.service.Once(ctx, o, resume, l.news(resume))
 }
 

@@ -30,6 +30,8 @@ type Known struct {
 	Head, Run, Standing string
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
+	// Said is true when somebody who may block said something since.
+	Said bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
 	// Stopped says who asked for a stop about the commit that is the head now, since the last run began.
@@ -114,12 +116,22 @@ const (
 	open   = "OPEN"
 )
 
-// Decide says why a pull request, as it is now, is not reviewed; empty when it is.
+// Contested reports whether people who may block have another word on the commit that was reviewed last: the verdict rests on theirs.
+func (k Known) Contested(pr review.PullRequest) bool {
+	return k.Head == pr.HeadSHA && (k.Standing != Standing(pr) || k.Said)
+}
+
+// Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed because somebody asked is looked at again when it is contested
+// (threats.md T487).
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
 	switch {
 	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
+	case k.Stopped != "":
+		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
+	case k.Contested(pr):
+		return ""
 	case drafts.Why(pr.Draft, r.Drafts, false) != "":
 		return drafts.Why(pr.Draft, r.Drafts, false)
 	case pr.CrossRepository && !r.Forks:
@@ -128,9 +140,7 @@ func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 		return "the pull request is a bot's"
 	case len(r.Labels) > 0 && !slices.ContainsFunc(r.Labels, labelled):
 		return fmt.Sprintf("the pull request has none of the labels %s", strings.Join(r.Labels, ", "))
-	case k.Stopped != "":
-		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
-	case k.Head == pr.HeadSHA && k.Standing == Standing(pr) && !k.Anew:
+	case k.Head == pr.HeadSHA && !k.Anew:
 		return fmt.Sprintf("the commit %.7s was reviewed: run %s", pr.HeadSHA, k.Run)
 	}
 	return ""
