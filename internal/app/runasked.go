@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -20,6 +22,10 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 	} else {
 		var p *Prepared
 		if p, err = s.Prepare(ctx, o); err != nil {
+			if fault := (*config.Error)(nil); errors.As(err, &fault) {
+				_, told := s.Answer(ctx, o.Target, a, "Nothing was done, as the settings are faulty: "+sanitize.Field(fault.Error(), sanitize.Policy{Repo: o.Target.Repo}))
+				err = errors.Join(err, told)
+			}
 			return ended, err
 		}
 		run = p.Request.Run

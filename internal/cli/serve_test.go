@@ -574,6 +574,10 @@ func TestServeAfterARepair(t *testing.T) {
 	p := h.open(7, func(s *forge.PullSpec) { s.Base = nil })
 	s := h.serve("", "--every", "1s")
 	h.within("7 to fail", func() bool { w := h.wanted()["#7"]; return w.Outcome == "failed" && !w.Open() })
+	p.Comment("mona", "!prloop review")
+	h.within("an answer", func() bool {
+		return slices.ContainsFunc(p.Comments(), func(c forge.Comment) bool { return strings.Contains(c.Body, "the settings are faulty: .reviewerc") })
+	})
 	rules(faulty, "min_reviewers: 1\n")
 	write(t, clock, []byte("31m"))
 	h.within("a report on 7", func() bool { return reports(p) == 1 })

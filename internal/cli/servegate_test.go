@@ -461,8 +461,8 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
-// What was approved because somebody asked, and nobody reviews without that, is no success any more when a collaborator requests changes, or opens a thread (threats.md
-// T487).
+// What was approved because somebody asked, and nobody reviews without that, is no success any more when a collaborator requests changes, or opens a thread
+// (threats.md T487).
 func TestApprovedOnRequestAndContested(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*forge.PullSpec){
