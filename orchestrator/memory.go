@@ -76,17 +76,23 @@ func told(s *conversation.State) (out []review.Thread) {
 	return out
 }
 
-// runState is the state as github_get_run_state gives it; nil where there are no threads.
+// runState is the state as github_get_run_state gives it; nil where there are no threads. Of what people said the newest is told that talkBytes holds.
 func runState(s *conversation.State) *review.RunState {
 	if s == nil || len(s.Threads) == 0 {
 		return nil
 	}
-	out := review.RunState{Threads: []review.ThreadState{}}
+	out, left := review.RunState{Threads: []review.ThreadState{}}, talkBytes
 	for _, t := range s.Threads {
 		one := review.ThreadState{ID: t.ID, File: t.File, Line: t.Line, Status: string(t.Status), Score: t.Score, Assessment: review.ThreadAssessment(t.Assessment)}
-		for _, r := range t.DeveloperReplies {
-			one.DeveloperReplies = append(one.DeveloperReplies, review.ThreadReply{Author: r.Author, Body: r.Body, Timestamp: r.Timestamp})
+		for _, r := range slices.Backward(t.DeveloperReplies) {
+			told := review.ThreadReply{Author: r.Author, Body: shortened(r.Body), Timestamp: r.Timestamp}
+			if left -= len(told.Body); left < 0 {
+				one.DeveloperReplies = append(one.DeveloperReplies, review.ThreadReply{Author: "prloop", Body: "Earlier replies are left out: there are too many to be read.", Timestamp: r.Timestamp})
+				break
+			}
+			one.DeveloperReplies = append(one.DeveloperReplies, told)
 		}
+		slices.Reverse(one.DeveloperReplies)
 		out.Threads = append(out.Threads, one)
 	}
 	return &out

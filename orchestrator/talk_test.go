@@ -48,6 +48,21 @@ func TestReviewersAreToldAPartOfLongTalk(t *testing.T) {
 	}
 }
 
+// The tool that gives what prloop remembers of its threads is bounded the same, the newest first.
+func TestTheStateTellsAPartOfLongTalk(t *testing.T) {
+	s := &conversation.State{Threads: []conversation.Thread{{Node: "own"}}}
+	for i := range 60 {
+		s.Threads[0].DeveloperReplies = append(s.Threads[0].DeveloperReplies, conversation.Reply{Author: "stranger", Body: fmt.Sprint(i, strings.Repeat("x", 60_000))})
+	}
+	told, size := runState(s).Threads[0].DeveloperReplies, 0
+	for _, r := range told {
+		size += len(r.Body)
+	}
+	if size > talkBytes+200 || len(told) < 10 || told[0].Author != "prloop" || !strings.HasPrefix(told[len(told)-1].Body, "59x") {
+		t.Errorf("%d replies of %d bytes, the first of %s", len(told), size, told[0].Author)
+	}
+}
+
 // What was left out of long comments is said, and holds nothing back (threats.md T378).
 func TestCutCommentsAreNamed(t *testing.T) {
 	in := round()
