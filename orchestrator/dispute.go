@@ -41,7 +41,7 @@ type People interface {
 func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, own review.Person) (*conversation.People, error) {
 	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
 	logins := s.Logins(own.Login)
-	if l.People == nil || len(logins) == 0 && !s.Ruled() {
+	if l.People == nil || len(s.Threads) == 0 {
 		return nil, nil
 	}
 	slices.Sort(logins)
@@ -347,7 +347,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
 		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
-		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t), judged); ok {
+		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t) || saysGrave(in.Snapshot.persons(), t) != "", judged); ok {
 			r := ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason)}
 			if a.Ruling == conversation.Conceded {
 				r.fact = v.fact()
@@ -431,11 +431,13 @@ func (g gathered) settledIn(group []int, of map[int]int) int {
 // answers are what the round says in disputed threads. Where the problem is gone that is said instead.
 func (j verdict) answers() (out []reply) {
 	for i, r := range j.in.rulings() {
-		if r.cured || slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) {
+		of := func(c reply) bool { return c.thread == i }
+		if r.cured || slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) || slices.ContainsFunc(j.kept, of) {
 			continue
 		}
 		out = append(out, reply{thread: i, answer: r.Answer, reason: r.reason, fact: r.fact})
 	}
+	out = append(out, j.kept...)
 	slices.SortFunc(out, func(a, b reply) int { return a.thread - b.thread })
 	return out
 }
@@ -446,6 +448,8 @@ type reply struct {
 	answer conversation.Answer
 	reason string
 	fact   *conversation.Place
+	// reopen is true where the thread is opened again.
+	reopen bool
 }
 
 // words is the text of an answer. ask are who is asked to decide.

@@ -98,6 +98,7 @@ type verdict struct {
 	// proposed are the comments on lines to be made; overMost is how many more there would be.
 	threads  []int
 	cured    []cure
+	kept     []reply
 	proposed []proposal
 	overMost int
 	// next is what follows on a review that asks for changes; empty after any other.
@@ -126,7 +127,11 @@ func decide(m matched) verdict {
 		d.outcome = review.StaticOnly
 	}
 	d.proposed, d.overMost = d.proposals(d.cleaner())
-	d.cured = d.cures()
+	gone := d.cures()
+	d.kept = d.leftOpen(gone)
+	d.cured = slices.DeleteFunc(gone, func(c cure) bool {
+		return saysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread]) != ""
+	})
 	return d
 }
 

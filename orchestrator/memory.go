@@ -36,15 +36,16 @@ func (e constError) Error() string { return string(e) }
 
 // withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
 // and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
-// opened again, saying something, is theirs (threats.md T441). Reviews of ours say nothing either.
+// opened again, saying something, is theirs (threats.md T441). One that no person closed over what one says there is open. Reviews of ours say nothing either.
 func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
-	ours := map[string]bool{}
+	ours, over := map[string]bool{}, map[string]bool{}
 	for _, t := range s.Threads {
-		ours[t.Node] = !people.Reopened(t)
+		ours[t.Node], over[t.Node] = !people.Reopened(t), closedOver(people, t)
 	}
 	var list []review.Thread
 	for _, t := range d.Threads {
-		if t.Own = ours[t.ID]; !t.Own || len(t.Comments) > 0 {
+		t.Own, t.Resolved = ours[t.ID], t.Resolved && !over[t.ID]
+		if !t.Own || len(t.Comments) > 0 {
 			list = append(list, t)
 		}
 	}

@@ -99,7 +99,7 @@ func (j verdict) reopened() (out []int) {
 		}
 		t := j.in.Snapshot.Conversation.Threads[i]
 		grave := graveThread(t) || slices.ContainsFunc(j.groups[g], func(f int) bool { return grave(j.findings[f]) })
-		if t.Closed && t.Live() && grave {
+		if t.Closed && t.Live() && grave && !closedOver(j.in.Snapshot.persons(), t) { // that one is answered in
 			out = append(out, i)
 		}
 	}
@@ -183,6 +183,8 @@ type spoken struct {
 	text         string
 	block        []conversation.Field
 	resolve, ask bool
+	// reopen is true where the thread is opened again, before anything is said.
+	reopen bool
 }
 
 // sayings are what a round says in threads, those whose finding is gone first.
@@ -196,9 +198,16 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 		})
 	}
 	for _, r := range judged.answers {
+		reason, text := sanitize.Inline(r.reason, policy), ""
+		if r.answer.Because == conversation.BecauseSaid {
+			text = report.LeftOpen(conversation.HandedOverWords, saysGrave(snap.persons(), snap.Conversation.Threads[r.thread]), reason)
+		} else {
+			text = r.words(reason, snap.persons().Reviewers, snap.Range.Head, req.Target)
+		}
 		out = append(out, spoken{
-			thread: r.thread, text: r.words(sanitize.Inline(r.reason, policy), snap.persons().Reviewers, snap.Range.Head, req.Target),
-			resolve: r.answer.Status == conversation.Resolved, ask: r.answer.Status == conversation.HandedOver,
+			thread: r.thread, text: text,
+			resolve: r.answer.Status == conversation.Resolved, reopen: r.reopen,
+			ask:   r.answer.Status == conversation.HandedOver && r.answer.Because != conversation.BecauseSaid,
 			block: conversation.Ruled(snap.Conversation.Threads[r.thread], r.answer, r.reason, snap.Range.Head, r.fact),
 		})
 	}
@@ -228,6 +237,13 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 		return "", "", err
 	}
 	e := effects.Effect{Key: effects.ReplyKey(req.Run, round, t.ID), Nonce: nonce, Run: req.Run, Target: req.Target, Head: snap.PR.HeadSHA, Payload: payload, Since: since(snap.PR)}
+	if s.reopen { // one that stays closed says nothing of being open
+		again := e
+		again.Nonce, again.Payload = nonce+"-reopen", t.Node
+		if done, err := l.deliver(ctx, effects.Unresolve{Resolver: l.Resolver}, again, snap.PR); err != nil || done.Overtaken != "" {
+			return "", done.Overtaken, err
+		}
+	}
 	done, err := l.deliver(ctx, effects.Reply{Replier: l.Replier, Key: l.MarkerKey, Policy: l.policy(req.Target.Repo), Sleep: l.Sleep}, e, snap.PR)
 	if err != nil || done.Overtaken != "" {
 		return "", done.Overtaken, err

@@ -85,11 +85,6 @@ func (s State) Logins(own string) (out []string) {
 	return out
 }
 
-// Ruled reports whether we settled a thread by a ruling.
-func (s State) Ruled() bool {
-	return slices.ContainsFunc(s.Threads, func(t Thread) bool { return t.Ruling != "" })
-}
-
 // unanswered are the replies since our last answer, in a thread in which we answer.
 func (t Thread) unanswered() []Reply {
 	if t.Closed || t.Status == HandedOver || !t.Live() {
@@ -170,6 +165,8 @@ const (
 	BecauseGrave Because = "grave"
 	// BecauseTurns: both sides have said what they have to say.
 	BecauseTurns Because = "turns"
+	// BecauseSaid: a person says something grave in the thread, which is theirs whatever becomes of ours.
+	BecauseSaid Because = "said"
 )
 
 // Decide gives our answer in a dispute; ok is false when there is nothing to say. grave is as in Settled. It is a law that no ruling of a

@@ -94,6 +94,16 @@ func HandedOver(words, why, reason string, ask []string) string {
 	return text + who + " can settle this by resolving the thread. Until then the finding counts.\n"
 }
 
+// LeftOpen is the text of an answer in a thread that stays open for what a person says there. reason is why the finding of the thread is gone; empty where
+// that is said already.
+func LeftOpen(words, who, reason string) string {
+	text := words + "\n\nThis thread is open for what " + spans([]string{who}) + " says here, which no model settles. "
+	if reason != "" {
+		text += "What prloop found is gone: " + sentence(inline(reason)) + " "
+	}
+	return text + "Resolve the thread when nothing is left to do. Until then it counts.\n"
+}
+
 // cured names what earlier reviews found and this one settles.
 func (p *page) cured(list []Cured) {
 	if len(list) == 0 {

@@ -86,7 +86,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 	}
 	if t.Own { // answers to a finding of ours, which is counted where it is found
 		at := slices.IndexFunc(said, func(c review.Comment) bool {
-			return urgency(c.Body, review.MayBlock(c.Author.Association)).Severe()
+			return Severe(c.Body, c.Author.Association)
 		})
 		if at < 0 {
 			return f, false

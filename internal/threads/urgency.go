@@ -54,6 +54,11 @@ func urgency(body string, trusted bool) review.Priority {
 	return review.P2
 }
 
+// Severe reports whether somebody says in the first words of a comment that something is P0 or P1, and may block by what GitHub says of them.
+func Severe(body, association string) bool {
+	return urgency(body, review.MayBlock(association)).Severe()
+}
+
 // floor keeps what outsiders say at P2 or below.
 func floor(p review.Priority, trusted bool) review.Priority {
 	if !trusted && p.Rank() < review.P2.Rank() {

@@ -1,0 +1,45 @@
+package orchestrator
+
+import (
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/threads"
+)
+
+// saysGrave is the person who says in a thread of ours, in the first words of a reply, that something is a P0 or a P1: one who may block and did not open the
+// pull request. Empty when nobody does. What they say is theirs, whatever becomes of our finding: only a person settles it (threats.md T383).
+func saysGrave(people conversation.People, t conversation.Thread) string {
+	for _, r := range t.DeveloperReplies {
+		if v := people.Voice(r.Author, r.Bot); !v.Bot && !v.Author && threads.Severe(r.Body, r.Association) {
+			return r.Author
+		}
+	}
+	return ""
+}
+
+// closedOver reports whether a thread is closed in which somebody says something grave, and no person closed it: prloop did, or an app.
+func closedOver(people conversation.People, t conversation.Thread) bool {
+	v := people.Voice(t.ClosedBy, t.ClosedByBot)
+	return t.Closed && (v.Bot || v.Own && t.Status == conversation.Resolved) && saysGrave(people, t) != ""
+}
+
+// leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
+// those that are closed over it. Who was told so once is not told again.
+func (j verdict) leftOpen(gone []cure) (out []reply) {
+	s, people := j.in.Snapshot.Conversation, j.in.Snapshot.persons()
+	if s == nil {
+		return nil
+	}
+	reasons := map[int]string{}
+	for _, c := range gone {
+		reasons[c.thread] = c.reason
+	}
+	for i, t := range s.Threads {
+		reason, cured := reasons[i]
+		over := closedOver(people, t)
+		if !over && (!cured || t.Status == conversation.HandedOver) || saysGrave(people, t) == "" {
+			continue
+		}
+		out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseSaid}, reason: reason, reopen: over})
+	}
+	return out
+}
