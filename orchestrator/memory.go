@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, acc
 		m, err := sanitize.Verify(c.Body, l.MarkerKey, pr.Repo.String(), pr.Number)
 		switch {
 		case err != nil:
-			o.Err = err
+			o.Err, o.OtherKey = err, errors.Is(err, sanitize.ErrOtherKey)
 		case !ours(c):
 			o.Err = errOther
 		default:

@@ -57,7 +57,7 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 	case m.comments.ThreadsTruncated:
 		return review.Partial, "the discussion is longer than what was read: open threads may exist"
 	case m.comments.Stats.Unresolved > 0:
-		return review.ChangesRequested, fmt.Sprintf("%s unresolved", plural(m.comments.Stats.Unresolved, "review thread is", "review threads are"))
+		return review.ChangesRequested, m.in.unresolvedWords(m.comments.Stats.Unresolved)
 	case len(m.unpassed()) > 0:
 		return review.ChangesRequested, "the reviewers find nothing more, but this head does not pass " + commandsOf(m.unpassed())
 	}
@@ -65,6 +65,15 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
 	}
 	return review.Converged, why
+}
+
+// unresolvedWords say how many threads are unresolved, and what to do where prloop may have opened some of them itself.
+func (in Inputs) unresolvedWords(n int) string {
+	words := plural(n, "review thread is", "review threads are") + " unresolved"
+	if s := in.Snapshot.Conversation; s != nil && s.Metadata.Foreign > 0 {
+		words += fmt.Sprintf("; the account of prloop opened %d, with a key that is unknown here, so they have to be resolved by hand: jobs and machines know each other's comments when they share `PRLOOP_MARKER_KEY` (docs/threads.md)", s.Metadata.Foreign)
+	}
+	return words
 }
 
 // unasked are the grave findings of earlier rounds that nobody raised again so that it counts, and of which nobody who had raised

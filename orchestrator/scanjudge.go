@@ -104,7 +104,7 @@ func (in Inputs) standing() []string {
 		out = append(out, "Changes are requested by somebody who may block.")
 	}
 	if n := said.Stats.Unresolved; n > 0 {
-		out = append(out, plural(n, "review thread is", "review threads are")+" unresolved.")
+		out = append(out, in.unresolvedWords(n)+".")
 	}
 	if said.ThreadsTruncated {
 		out = append(out, "The discussion is longer than what was read: open threads may exist.")
@@ -129,7 +129,7 @@ func (in Inputs) standing() []string {
 		}
 	}
 	if url := in.Snapshot.Unproven; url != "" {
-		out = append(out, "The newest full review did not approve ("+url+"). It was signed with another key than the one here.")
+		out = append(out, "The newest full review did not approve ("+url+"). It was signed with another key than the one here: jobs and machines know each other's comments when they share `PRLOOP_MARKER_KEY` (docs/threads.md).")
 	}
 	if url := in.Snapshot.Hidden; url != "" {
 		out = append(out, "The newest full review did not approve ("+url+"). Its report was hidden.")

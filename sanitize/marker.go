@@ -65,6 +65,9 @@ func Keys(key []byte) [][]byte {
 // ErrMarker means a marker is missing, broken, or not ours.
 var ErrMarker = errors.New("marker not authentic")
 
+// ErrOtherKey is the ErrMarker of a marker that another key signed, ours or anybody's.
+var ErrOtherKey = fmt.Errorf("%w: it was made with another key", ErrMarker)
+
 var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
@@ -236,7 +239,7 @@ func Verify(body string, key []byte, repoID string, pr int) (Marker, error) {
 	keys := Keys(key)
 	i := slices.IndexFunc(keys, func(k []byte) bool { return h.kid == keyID(k) })
 	if i < 0 {
-		return Marker{}, fmt.Errorf("%w: it was made with another key", ErrMarker)
+		return Marker{}, ErrOtherKey
 	}
 	m := h.m
 	m.RepoID, m.PR, m.Key = repoID, pr, keys[i]

@@ -51,6 +51,24 @@ func TestExamplesWithstandKnownAttacks(t *testing.T) {
 	}
 }
 
+// Jobs of each example know each other's comments.
+func TestExamplesShareAKey(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, step, _ := strings.Cut(string(data), "uses: prloop/prloop@")
+		if !strings.Contains(step, "\n          PRLOOP_MARKER_KEY: ${{ secrets.PRLOOP_MARKER_KEY }}\n") {
+			t.Errorf("%s: the step of prloop has no key", file)
+		}
+	}
+}
+
 // Each pattern finds what it is there for.
 func TestAttacksAreFound(t *testing.T) {
 	bad := "on: pull_request_target\n  workflow_run:\npermissions: write-all\n - uses: actions/checkout@v4\n   run: echo ${{ github.event.pull_request.title }}\n" +

@@ -119,6 +119,19 @@ func (s *Service) markerKey(ctx context.Context) ([]byte, error) {
 	return s.store.MarkerKey(ctx, func() []byte { return randomBytes(32) })
 }
 
+// NewKey reports whether comments are signed with a key that was made just now, as neither the operator nor the state folder had one: nobody
+// knows what it signs once that folder is gone.
+func (s *Service) NewKey(ctx context.Context) (fresh bool, err error) {
+	if s.opts.Machine.MarkerKey != nil {
+		return false, nil
+	}
+	_, err = s.store.MarkerKey(ctx, func() []byte {
+		fresh = true
+		return randomBytes(32)
+	})
+	return fresh, err
+}
+
 // secrets are the credentials this process holds for the run.
 func (r *run) secrets(target review.Target) []string {
 	all := append(modelSecrets(r.settings), r.telemetry.secrets()...)

@@ -58,6 +58,9 @@ func (p *Invocation) action(ctx context.Context) error {
 	case actions.Schedule:
 		return p.schedule(ctx, j.Job, options(false))
 	}
+	if err := p.warnNewKey(ctx, j); err != nil {
+		return err
+	}
 	if j.Do != actions.Review {
 		outcome, url, err := p.lastWord(ctx, j, options(false))
 		switch {
@@ -75,6 +78,36 @@ func (p *Invocation) action(ctx context.Context) error {
 		p.note("a fork's pull request: the token of the job cannot write, so the report stands in the step summary")
 	}
 	return p.run(ctx, options(j.Fixes()))
+}
+
+// noKey is what a job is told that has no key which the next one will have too.
+const noKey = "`PRLOOP_MARKER_KEY` is not set, so the next job will not know the comments and threads of this one: it says the same again, resolves no thread, and may never approve. " +
+	"Make a key once, `openssl rand -hex 32 | gh secret set PRLOOP_MARKER_KEY`, and give it to the step of prloop: `env: {PRLOOP_MARKER_KEY: ${{ secrets.PRLOOP_MARKER_KEY }}}`"
+
+// warnNewKey warns a job that may review with an empty state folder and no key. One of a fork is given no secrets and posts nothing.
+func (p *Invocation) warnNewKey(ctx context.Context, j actionsjob.Job) error {
+	if j.Fork || j.Do == actions.Nothing {
+		return nil
+	}
+	s, err := p.openToRun(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	fresh, err := s.NewKey(ctx)
+	if err != nil || !fresh {
+		return err
+	}
+	return p.sayNewKey()
+}
+
+// sayNewKey says it once, in the log and in the step summary.
+func (p *Invocation) sayNewKey() error {
+	progress.AnnotateWarning(p.Stdout, noKey)
+	if path := p.env("GITHUB_STEP_SUMMARY"); path != "" {
+		return progress.StepSummary(path, "**Warning:** "+noKey+".\n", sanitize.Policy{})
+	}
+	return nil
 }
 
 // lastWord is what the newest report says of the commit of an event that leads to no review. The check of such a job takes the place of the one before on that
@@ -102,6 +135,10 @@ func (p *Invocation) answer(ctx context.Context, j actionsjob.Job, options func(
 		return err
 	}
 	defer s.Close(ctx)
+	fresh, err := s.NewKey(ctx)
+	if err != nil {
+		return err
+	}
 	return j.Answer(ctx, actionsjob.Answers{
 		Service: s, Log: log,
 		Order: func(fixes bool) (app.Order, error) {
@@ -113,6 +150,12 @@ func (p *Invocation) answer(ctx context.Context, j actionsjob.Job, options func(
 			return order, err
 		},
 		Begin: func() (func(review.Event), func(app.Ended, error) error) {
+			if fresh {
+				fresh = false
+				if err := p.sayNewKey(); err != nil {
+					p.note(err.Error())
+				}
+			}
 			view := p.view(runOptions{})
 			return view.Event, func(ended app.Ended, err error) error {
 				if err != nil {

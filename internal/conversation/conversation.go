@@ -137,6 +137,8 @@ type Ignored struct {
 type Metadata struct {
 	// Posted is how many threads we have opened on the pull request that are still there.
 	Posted int `json:"posted"`
+	// Foreign is how many open threads our account began with a comment that another key signed.
+	Foreign int `json:"foreign,omitempty"`
 	// Ignored are sorted by URL.
 	Ignored []Ignored `json:"ignored,omitempty"`
 }
@@ -151,8 +153,8 @@ type State struct {
 type Opened struct {
 	// Marked is true when it carries our marker where we put it, whoever wrote it.
 	Marked bool
-	// Own is true when our account wrote it.
-	Own bool
+	// Own is true when our account wrote it; OtherKey when a key signed it that is none of ours, as where jobs share none.
+	Own, OtherKey bool
 	// Nonce and Part name it for ever; Block is its block, as JSON, empty when it has none. All are empty unless Err is nil.
 	Nonce string
 	Part  int
@@ -269,6 +271,9 @@ func (r *rebuilding) thread(t review.Thread) {
 		ok = false
 	}
 	if !ok {
+		if begun := r.open(root); begun.Own && begun.OtherKey && !t.Resolved {
+			r.state.Metadata.Foreign++
+		}
 		for _, c := range comments[1:] { // an answer of ours belongs into a thread of ours
 			if o := r.open(c); o.Marked {
 				r.ignore(c, o.Own, cmp.Or(errorText(o.Err), "it answers in a thread that is not prloop's"))

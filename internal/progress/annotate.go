@@ -53,6 +53,11 @@ func AnnotateError(w io.Writer, sentence, next string) {
 	fmt.Fprintf(w, "::error title=prloop::%s\n", message(sanitize.Field(cut(sentence, longestMessage), sanitize.Policy{})))
 }
 
+// AnnotateWarning writes what somebody should set right, as one annotation.
+func AnnotateWarning(w io.Writer, sentence string) {
+	fmt.Fprintf(w, "::warning title=prloop::%s\n", message(sentence))
+}
+
 func place(f review.Finding) string {
 	switch {
 	case f.Line == nil || *f.Line < 1:
