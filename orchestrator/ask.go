@@ -146,6 +146,11 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 				answer.Receipt.Notes = append(answer.Receipt.Notes, fmt.Sprintf("findings/%d: %s", i, note))
 			}
 			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
+			if plan.Kind == review.KindStatic {
+				if f.ValueHash, err = valueHash(*f, asked.Brief); err != nil {
+					return AgentReport{}, err
+				}
+			}
 			f.Fingerprint = identity.Fingerprint(*f)
 			report.Evidence[i] = ev
 		}

@@ -306,7 +306,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		}
 		first := g.findings[groups[n][0]]
 		if !a.Silent {
-			out.held = append(out.held, held{first, a.Dismissal, a.Apart})
+			out.held = append(out.held, held{first, a.Dismissal, a.Apart, a.OtherValue})
 			continue
 		}
 		var all []review.Finding
@@ -344,8 +344,8 @@ func (g gathered) quiet(earlier int, silenced []review.Finding) gathered {
 type held struct {
 	finding review.Finding
 	by      dismissals.Dismissal
-	// apart is Applied.Apart.
-	apart bool
+	// apart and otherValue are those of Applied.
+	apart, otherValue bool
 }
 
 // unproven are the commits whose mergers would decide, those of dismissals that were met first.
@@ -378,6 +378,8 @@ func (g gathered) dismissalNotes() []string {
 		f := h.finding
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
+		case h.otherValue:
+			why = "its line is for another value, or from before values were told apart; `prloop dismiss` writes one for this value"
 		case h.apart:
 			why = "another reviewer says it in other words, or of other code, and nobody dismissed that"
 		case h.by.Mark != nil && !h.by.Covers(f) && !g.in.Request.Target.Local():

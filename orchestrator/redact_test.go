@@ -13,7 +13,7 @@ import (
 // fixed list of words.
 var owned = []string{
 	".Name", ".Role", ".Kind", ".Model", ".State", ".OutOf", ".Rule", ".Agent", ".Conclusion", ".Priority", ".Status", ".Source.Type", ".Source.ReviewID", ".Timestamp",
-	".Fingerprint", ".Cause.Commit", ".SHA", ".CommitSHA",
+	".Fingerprint", ".ValueHash", ".Cause.Commit", ".SHA", ".CommitSHA",
 }
 
 // Whatever text an agent may write is redacted before its answer is stored (threats.md P14), those that are added later too: a field

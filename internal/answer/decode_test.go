@@ -120,8 +120,8 @@ func TestAccepted(t *testing.T) {
 		{"42.0 is an integer", with(strings.Replace(bare(`,"line":42.0`), "P1", "P1", 1)), "", func(r review.ReviewerResult) bool { return *r.Findings[0].Line == 42 }},
 		{"line 0 is read as unknown", with(bare(`,"line":0`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].Line == nil }},
 		{"an unknown field is dropped", with(big), "", func(r review.ReviewerResult) bool { return len(r.Findings) == 1 }},
-		{"fingerprint and cause are prloop's own", with(bare(`,"fingerprint":"x","cause":{"kind":"k","commit":"c"}`)), "", func(r review.ReviewerResult) bool {
-			return r.Findings[0].Fingerprint == "" && r.Findings[0].Cause == nil
+		{"fingerprint and cause are prloop's own", with(bare(`,"fingerprint":"x","valueHash":"x","cause":{"kind":"k","commit":"c"}`)), "", func(r review.ReviewerResult) bool {
+			return r.Findings[0].Fingerprint == "" && r.Findings[0].ValueHash == "" && r.Findings[0].Cause == nil
 		}},
 		{"one id twice gives two ids", with(bare(``), bare(``)), "", func(r review.ReviewerResult) bool { return r.Findings[1].ID == "A-2" }},
 		{"lineEnd before line goes", with(bare(`,"line":5,"lineEnd":4`)), "", func(r review.ReviewerResult) bool { return r.Findings[0].LineEnd == nil }},

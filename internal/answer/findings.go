@@ -33,8 +33,8 @@ func settleFindings(findings []review.Finding, at string, notes *schema.Notes) [
 			f.LineEnd = nil
 			notes.Add("%s: lies before line and was dropped", schema.At(where, "lineEnd"))
 		}
-		if f.Fingerprint != "" || f.Cause != nil || f.Assessment != nil {
-			f.Fingerprint, f.Cause, f.Assessment = "", nil, nil
+		if f.Fingerprint != "" || f.ValueHash != "" || f.Cause != nil || f.Assessment != nil {
+			f.Fingerprint, f.ValueHash, f.Cause, f.Assessment = "", "", nil, nil
 			notes.Add("%s: fingerprint, assessment and cause are for prloop to say, the claim was dropped", where)
 		}
 	}

@@ -145,13 +145,15 @@ func TestApply(t *testing.T) {
 	p0, known := with(func(f *review.Finding) { f.Priority = review.P0 }), with(func(f *review.Finding) { f.Category = review.CategorySecurity })
 	logged := with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(12), "Token is logged", "log.Print(token)" })
 	by := func(name string, f review.Finding) review.Finding { f.Source.Name = name; return f }
+	token := agent(review.Finding{Priority: review.P0, Category: "security", File: "a.go", Line: at(7), Title: "Adds a secret", Evidence: "TOKEN = [REDACTED]", ValueHash: "01"})
+	hashed := func(f review.Finding, hash string) review.Finding { f.ValueHash = hash; return f }
 	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
 	merged := map[string]string{"c1": "boss"}
 	for _, row := range []struct {
 		name string
 		list []Dismissal
 		of   Case
-		want string // silent, held, or nothing
+		want string // silent, held, other for another value, or nothing
 	}{
 		{"a line about it", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small}}, "silent"},
 		{"in other words, on another line", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line, f.Title = at(90), "Unchecked" })}}, "silent"},
@@ -189,12 +191,20 @@ func TestApply(t *testing.T) {
 		{"a comment in another file", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.File = "b.go" })}}, ""},
 		{"a comment at a P1", []Dismissal{beside}, Case{Wordings: []review.Finding{p1}}, "held"},
 		{"a comment at a P1 and a line that was merged", []Dismissal{beside, line(p1, "c1")}, Case{Wordings: []review.Finding{p1}}, "silent"},
+		{"a secret whose line somebody else merged", []Dismissal{line(token, "c1")}, Case{Wordings: []review.Finding{token}}, "silent"},
+		{"another value in its place", []Dismissal{line(token, "c1")}, Case{Wordings: []review.Finding{hashed(token, "02")}}, "other"},
+		{"a secret by a line from before values were told apart", []Dismissal{line(hashed(token, ""), "c1")}, Case{Wordings: []review.Finding{token}}, "other"},
+		{"another value, with a model's word for it that was dismissed", []Dismissal{line(by("two", hashed(token, "")), "c1")}, Case{Wordings: []review.Finding{hashed(token, "02"), by("two", hashed(token, ""))}}, "other"},
+		{"a secret, with a model's word for it", []Dismissal{line(token, "c1")}, Case{Wordings: []review.Finding{token, by("two", hashed(token, ""))}}, "silent"},
 		{"an expired comment", []Dismissal{until(beside, "2026-01-01")}, Case{Wordings: []review.Finding{small}}, ""},
 	} {
 		got := ""
 		if a := (Facts{List: row.list, Today: "2026-11-22", Merged: merged}).Apply([]Case{row.of})[0]; a != nil {
-			if got = "held"; a.Silent {
+			switch got = "held"; {
+			case a.Silent:
 				got = "silent"
+			case a.OtherValue:
+				got = "other"
 			}
 		}
 		if got != row.want {

@@ -86,6 +86,8 @@ type Applied struct {
 	Silent bool
 	// Apart is true when the finding counts because another reviewer says it of other code, or in other words, and nobody dismissed that.
 	Apart bool
+	// OtherValue is true when the finding counts because it is a secret, and the dismissal was for another value, or from before values were told apart.
+	OtherValue bool
 	// MergedBy is who merged it, where that was asked.
 	MergedBy string
 }
@@ -118,13 +120,15 @@ func (f Facts) Apply(cases []Case) []*Applied {
 				return identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
 			})
 	}
+	idle := map[int]bool{}
 	for i, g := range identity.Recognize(marks, groups) {
-		if g < 0 || cases[g].Said() {
+		if idle[i] = g < 0; idle[i] || cases[g].Said() {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
 		apart := !cases[g].only(named)
 		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!cases[g].Grave() || by != "" && f.proven(lines, cases[g])), Apart: apart, MergedBy: by}
+		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(cases[g].Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(w) })
 	}
 	for g, c := range cases {
 		if out[g] != nil && out[g].Silent || c.Said() {
@@ -135,7 +139,21 @@ func (f Facts) Apply(cases []Case) []*Applied {
 			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave() && !apart, Apart: apart}
 		}
 	}
+	for g, c := range cases {
+		if i := slices.IndexFunc(lines, func(d Dismissal) bool { return c.otherValue(*d.Mark) }); out[g] == nil && i >= 0 && idle[i] && !c.Said() {
+			out[g] = &Applied{Dismissal: lines[i], OtherValue: true}
+		}
+	}
 	return out
+}
+
+// otherValue reports whether a mark would be for a secret if values were not told apart.
+func (c Case) otherValue(m identity.Mark) bool {
+	return slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
+		known := w.ValueHash != ""
+		w.ValueHash, w.Fingerprint = "", ""
+		return known && identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
+	})
 }
 
 // proven reports whether a line that somebody else merged names each grave wording of a finding, as grave as it is. Wordings that were

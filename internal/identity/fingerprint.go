@@ -19,8 +19,17 @@ const minEvidence = 12
 
 // Fingerprint is 16 hex digits over category, file and evidence with white space folded. It is empty for a
 // finding without evidence, or with evidence too short to tell places apart: such findings are matched by words alone.
+// Of a secret that a rule found it is over the hash of its value instead: all values look alike behind a mask.
 // File is the path in the newer version; the caller follows renames.
 func Fingerprint(f review.Finding) string {
+	if f.ValueHash != "" {
+		return digits(f.Category, f.File, "value", f.ValueHash)
+	}
+	return quoted(f)
+}
+
+// quoted is Fingerprint by the evidence alone, by which the wordings of several reviewers are compared: only rules know values.
+func quoted(f review.Finding) string {
 	evidence := strings.Join(strings.Fields(f.Evidence), " ")
 	significant := 0
 	for _, r := range evidence {
@@ -31,6 +40,11 @@ func Fingerprint(f review.Finding) string {
 	if significant < minEvidence {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(Category(f.Category) + "\x00" + f.File + "\x00" + evidence))
+	return digits(f.Category, f.File, evidence)
+}
+
+// digits are 16 hex digits over a category, a file and what else tells a finding from others.
+func digits(category, file string, rest ...string) string {
+	sum := sha256.Sum256([]byte(Category(category) + "\x00" + file + "\x00" + strings.Join(rest, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

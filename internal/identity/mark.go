@@ -2,7 +2,6 @@ package identity
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -25,10 +24,12 @@ type Mark struct {
 // for it (decision 45).
 const MarkThreshold = 0.35
 
-// ID names a distinct finding, the gravest wording first: the fingerprint of the first wording that has one. Without one it
-// is made of category, file and title. It is 16 hex digits.
+// ID names a distinct finding, the gravest wording first: the fingerprint of the first wording that has one, of one that knows the value
+// of a secret before all others. Without one it is made of category, file and title. It is 16 hex digits.
 func ID(wordings []review.Finding) string {
-	for _, w := range wordings {
+	known := slices.Clone(wordings)
+	slices.SortStableFunc(known, func(a, b review.Finding) int { return valueless(a) - valueless(b) })
+	for _, w := range known {
 		for _, print := range []string{w.Fingerprint, Fingerprint(w)} {
 			if IsID(print) {
 				return print
@@ -41,10 +42,17 @@ func ID(wordings []review.Finding) string {
 	return titled(wordings[0])
 }
 
+// valueless is 0 for a finding that knows the value of a secret, 1 for all others.
+func valueless(f review.Finding) int {
+	if f.ValueHash != "" {
+		return 0
+	}
+	return 1
+}
+
 // titled names a wording without a fingerprint.
 func titled(f review.Finding) string {
-	sum := sha256.Sum256([]byte(Category(f.Category) + "\x00" + f.File + "\x00" + strings.Join(strings.Fields(strings.ToLower(f.Title)), " ")))
-	return hex.EncodeToString(sum[:8])
+	return digits(f.Category, f.File, strings.Join(strings.Fields(strings.ToLower(f.Title)), " "))
 }
 
 // IsID reports whether s has the form of an ID.
@@ -54,7 +62,8 @@ func IsID(s string) bool {
 }
 
 // Recognize says which group of findings each mark is: -1 for none. A mark is one group at most, and a group has one mark at
-// most, the surest pairs first, so that a mark never takes a second finding along. It does not depend on the order of either.
+// most, the surest pairs first, so that a mark never takes a second finding along. A secret whose value is known is known by its ID
+// alone: another value in the same file has the same words. It does not depend on the order of either.
 func Recognize(marks []Mark, groups [][]review.Finding) []int {
 	type pair struct {
 		candidate
@@ -69,11 +78,11 @@ func Recognize(marks []Mark, groups [][]review.Finding) []int {
 	for g, group := range groups {
 		for _, s := range seen(group, nil) {
 			s.start, s.end = 0, 0
-			if s.print == "" {
+			if s.print = Fingerprint(s.Finding); s.print == "" {
 				s.print = titled(s.Finding)
 			}
 			for i, k := range known {
-				if c, ok := compare(k, s); ok && (c.exact || c.score >= MarkThreshold) {
+				if c, ok := compare(k, s); ok && (c.exact || s.ValueHash == "" && c.score >= MarkThreshold) {
 					pairs = append(pairs, pair{c, i, g})
 				}
 			}

@@ -139,7 +139,7 @@ func seen(findings []review.Finding, move Move) []sight {
 		if move != nil && f.File != "" {
 			s.follow(move)
 		}
-		s.print = Fingerprint(s.Finding)
+		s.print = quoted(s.Finding)
 		out[i] = s
 	}
 	return out

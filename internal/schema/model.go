@@ -19,15 +19,15 @@ type modelShape struct {
 }
 
 var modelShapes = map[string]modelShape{
-	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed", "earlier"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
-	"later-review":    {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion", "earlier", "why"}, of: "reviewer-result"},
+	"reviewer-result": {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "valueHash", "assessment", "cause", "unconfirmed", "earlier"}, always: []string{"score", "confidence", "evidence", "suggestion"}},
+	"later-review":    {without: []string{"issues", "conclusion", "source", "originalScore", "fingerprint", "valueHash", "assessment", "cause", "unconfirmed"}, always: []string{"score", "confidence", "evidence", "suggestion", "earlier", "why"}, of: "reviewer-result"},
 	"fix-result":      {},
 	"command-result":  {without: []string{"wishes", "unconfirmed"}, always: []string{"suggestion", "evidence"}},
 	"verifier-result": {without: []string{"ruling", "risk"}, always: []string{"reason", "probability", "importance"}},
 	"judge-result":    {without: []string{"duplicateOf", "probability", "importance"}, always: []string{"reason", "ruling"}, of: "verifier-result"},
 	"scout-result":    {},
 	"finder-result":   {always: []string{"reason"}},
-	"comments-result": {without: []string{"fingerprint", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
+	"comments-result": {without: []string{"fingerprint", "valueHash", "assessment", "cause", "timestamp", "score", "originalScore", "lineEnd", "unconfirmed"}, always: []string{"suggestion"}},
 }
 
 // ForModel returns the variant of reviewer-result, comments-result, fix-result, verifier-result, scout-result, finder-result or command-result, or of what a verifier answers that is a judge (judge-result) and a reviewer that is shown findings of earlier rounds (later-review), that strict structured output of OpenAI-compatible

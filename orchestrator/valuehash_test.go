@@ -1,0 +1,43 @@
+package orchestrator
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Values are told apart by all of their lines, and lines may move (threats.md T443).
+func TestValueHash(t *testing.T) {
+	const name = "conf/" + planted + ".env"
+	key := func(body string) string {
+		return "-----BEGIN PRIVATE KEY-----\n+" + body + "\n+-----END PRIVATE KEY-----"
+	}
+	of := func(line int, text string) string {
+		t.Helper()
+		text += strings.Repeat("\n+z", 8)
+		b := review.Brief{Files: []review.BriefFile{{Path: name, Diff: fmt.Sprintf("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,%d @@\n+%s\n", 1+strings.Count(text, "\n"), text)}}}
+		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: sanitize.MaskSpelled(name), Line: &line, Title: "Adds a token"}, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	one := of(1, "TOKEN=abc")
+	for what, same := range map[string]bool{
+		"it moved":                       of(2, "x\n+  TOKEN=abc") == one && len(one) == 16,
+		"another value":                  of(1, "TOKEN=abd") != one,
+		"another body of a key":          of(1, key("aaaa")) != of(1, key("aaab")),
+		"what stands below the same key": of(1, key("aaaa")) == of(1, key("aaaa")+"\n+z"),
+	} {
+		if !same {
+			t.Error(what)
+		}
+	}
+	line := 1
+	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}); hash != "" || err != nil {
+		t.Errorf("a finding that is no secret has %q, %v", hash, err)
+	}
+}
