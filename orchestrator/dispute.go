@@ -41,18 +41,14 @@ type People interface {
 func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, own review.Person) (*conversation.People, error) {
 	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
 	logins := s.Logins(own.Login)
-	if l.People == nil || len(s.Threads) == 0 {
+	if req.Fix != nil {
+		logins = append(logins, speakers(d)...)
+	}
+	if l.People == nil || len(logins) == 0 && len(s.Threads) == 0 {
 		return nil, nil
 	}
-	slices.Sort(logins)
-	for _, login := range logins {
-		may, err := l.People.Permission(ctx, pr.Repo, login)
-		switch {
-		case err == nil:
-			out.Permissions[strings.ToLower(login)] = may
-		case !l.People.Denied(err):
-			return nil, err
-		}
+	if err := l.permissions(ctx, pr.Repo, &out, logins); err != nil {
+		return nil, err
 	}
 	if !slices.ContainsFunc(s.Threads, func(t conversation.Thread) bool { return len(out.Open(t)) > 0 }) {
 		return &out, nil
@@ -76,6 +72,25 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	}
 	slices.Sort(out.Reviewers)
 	return &out, nil
+}
+
+// permissions asks what some may do who are not known yet; slashes are in names of teams, of which nobody knows.
+func (l *Loop) permissions(ctx context.Context, repo review.Repo, p *conversation.People, logins []string) error {
+	slices.Sort(logins)
+	for _, login := range slices.Compact(logins) {
+		name := strings.ToLower(login)
+		if _, known := p.Permissions[name]; known || name == strings.ToLower(p.Own) || p.Voice(login, false).Bot || strings.Contains(name, "/") {
+			continue
+		}
+		may, err := l.People.Permission(ctx, repo, login)
+		switch {
+		case err == nil:
+			p.Permissions[name] = may
+		case !l.People.Denied(err):
+			return err
+		}
+	}
+	return nil
 }
 
 // persons are those of a round; nobody where nobody was asked for.

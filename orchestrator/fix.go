@@ -220,7 +220,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		l.say("waiting for the fixer, which has " + taskSummary(j.judged.Payload, setback))
 		l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: review.AgentRunning})
 		task := l.task(j.req, j.round, plan, in.Snapshot)
-		task.HeadSHA, task.Limits = from, j.req.Fix.Limits
+		task.HeadSHA, task.Limits, task.Discussion = from, j.req.Fix.Limits, nil // what counts of it are findings
 		task.Fix, task.Setback, task.Claims = &j.judged.Payload, setback, claims(in.Earlier)
 		task = visible(plan, task)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.request.json", try)), task); err != nil {

@@ -9,20 +9,20 @@ import (
 )
 
 // makePayload is what the fixer is asked (spec.md A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
-// as offers, but for what the rule leaves out, and what is tracked under the names they are given. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
+// as offers, but for what the rule leaves out and what only people say who may not have it done, and what is tracked under the names they are given. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
 // that those of earlier findings belong to these alone.
 func (m matched) makePayload(c counted) (p review.FixPayload, tracked []Tracked) {
 	tracked = slices.Clone(m.tracked)
 	p = review.FixPayload{PRNumber: m.in.Request.Target.PR, Round: m.in.Round, IssuesToFix: []review.Finding{}, OptionalIssues: []review.Finding{}}
-	used, again := map[string]bool{}, map[string]bool{}
+	used, again, people := map[string]bool{}, map[string]bool{}, m.in.Snapshot.duties(m.in.Request.Target.PR)
 	for _, t := range m.in.Earlier {
 		used[t.ID] = true
 	}
 	for g, group := range m.groups {
-		if slices.Contains(m.stuck, g) || c.left[group[0]] {
+		f, ok := m.duty(group, people)
+		if !ok || slices.Contains(m.stuck, g) || c.left[group[0]] {
 			continue
 		}
-		f := m.findings[group[0]]
 		if id := tracked[g].ID; id != "" && !again[id] { // the one it was called by before
 			f.ID, again[id] = id, true
 		} else {

@@ -118,6 +118,9 @@ func decide(m matched) verdict {
 			d.notes = append(d.notes, note)
 		}
 	}
+	if note := m.uninvited(); note != "" {
+		d.notes = append(d.notes, note)
+	}
 	d.outcome, d.reason = m.ends(d.verdict.Consensus, d.why, d.counted)
 	if d.outcome == review.ChangesRequested {
 		d.next = m.converge(d.counted, d.reason)

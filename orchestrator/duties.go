@@ -1,0 +1,91 @@
+package orchestrator
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// speakers are those who say something in conversations that are open, or in reviews that request changes: what they may do decides whether
+// a fixer is asked for it.
+func speakers(d review.Discussion) (out []string) {
+	add := func(p review.Person) {
+		if !p.Bot && p.Login != "" {
+			out = append(out, p.Login)
+		}
+	}
+	for _, t := range d.Threads {
+		for _, c := range t.Comments {
+			if !t.Resolved {
+				add(c.Author)
+			}
+		}
+	}
+	for _, r := range d.Reviews {
+		if r.State == "CHANGES_REQUESTED" {
+			add(r.Author)
+		}
+	}
+	return out
+}
+
+// instructs reports whether what somebody says may be a duty of the fixer, whose work is pushed: a person is the author of the change, or may write, or is
+// who prloop pushes as. Of what an app says nobody knows who is behind it.
+func (s Snapshot) instructs(p review.Person) bool {
+	v := s.persons().Voice(p.Login, p.Bot)
+	return !v.Bot && (v.Author || v.Write || v.Own)
+}
+
+// duties are the findings of people that a fixer is asked for, by id: in their own words, for an analyzer words them under the eyes of everybody, and
+// without what others said in between. A conversation that somebody else began is none.
+func (s Snapshot) duties(pr int) map[string]review.Finding {
+	out, d := map[string]review.Finding{}, s.Discussion
+	d.Threads = slices.Clone(d.Threads)
+	for i, t := range d.Threads {
+		d.Threads[i].Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return !s.instructs(c.Author) })
+	}
+	d.Reviews = slices.DeleteFunc(slices.Clone(d.Reviews), func(r review.Review) bool { return !s.instructs(r.Author) })
+	for _, f := range threads.Analyze(d, pr).PendingIssues {
+		out[f.ID] = f
+	}
+	return out
+}
+
+// duty is what the fixer is asked of a distinct finding: its gravest wording that is not of somebody whose words are no duty; ok is false where there is none.
+func (m matched) duty(group []int, people map[string]review.Finding) (f review.Finding, ok bool) {
+	for _, i := range group {
+		f = m.findings[i]
+		if f.Source.Type == "agent" {
+			return f, true
+		}
+		said, may := people[f.ID]
+		if may && said.Source.Name == f.Source.Name && said.Source.Timestamp.Equal(f.Source.Timestamp) { // they began it
+			f.Title, f.Description, f.Suggestion, f.Category = said.Title, said.Description, said.Suggestion, said.Category
+			return f, true
+		}
+	}
+	return review.Finding{}, false
+}
+
+// uninvited says of whom the fixer does nothing, and who can have it done; empty where it is nobody, or nobody fixes.
+func (m matched) uninvited() string {
+	if m.in.Request.Fix == nil || m.in.Request.DryRun {
+		return ""
+	}
+	people := m.in.Snapshot.duties(m.in.Request.Target.PR)
+	var who []string
+	for _, group := range m.groups {
+		if _, ok := m.duty(group, people); !ok {
+			who = append(who, sanitize.CodeSpan(m.findings[group[0]].Source.Name))
+		}
+	}
+	if len(who) == 0 {
+		return ""
+	}
+	slices.Sort(who)
+	return "The fixer does nothing that " + strings.Join(slices.Compact(who), ", ") +
+		" asked for: only the author of the pull request and people with write access can have it fixed, by a comment of their own on the line."
+}
