@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// stated is an explicit priority in the first words: "P1:", "[P0]", "**P1** -".
-	stated = lazyregexp.New(`(?i)^[\[(*_\s]*P([0-3])\b`)
+	// stated is an explicit priority in the first words: "P1:", "[P0]", "**P1** -", "@mona P1: ...", "- `P1` ...".
+	stated = lazyregexp.New("(?i)^(?:@[a-z0-9-]+[,:]?\\s+)?[\\[(*_\\s#`-]*P([0-3])\\b")
 	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
 	label = lazyregexp.New(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
 	// minor are leading words that people use without a colon too.
