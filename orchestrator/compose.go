@@ -103,6 +103,11 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		t := s.Threads[i]
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as.", t.Assessment.Finding, t.URL)))
 	}
+	for _, t := range s.Threads {
+		if j.in.Snapshot.persons().Untold(t) {
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that the account of prloop resolved counts as open, for an answer of prloop's in it was changed, and may have been the reason: %s (%s). Someone with write access can open it and resolve it from another account.", t.Assessment.Finding, t.URL)))
+		}
+	}
 	unsettled := j.unsettled()
 	for g, group := range j.groups {
 		if why := unsettled[g]; why != "" {

@@ -53,21 +53,26 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	if !slices.ContainsFunc(s.Threads, func(t conversation.Thread) bool { return len(out.Open(t)) > 0 }) {
 		return &out, nil
 	}
+	add := func(login string) {
+		if v := out.Voice(login, false); login != "" && !v.Bot && !v.Author && !slices.Contains(out.Reviewers, login) {
+			out.Reviewers = append(out.Reviewers, login)
+		}
+	}
 	asked, err := l.People.Requested(ctx, pr)
 	if err != nil && !l.People.Denied(err) {
 		return nil, err
 	}
 	for _, r := range d.Reviews {
 		if !sanitize.HasMarker(r.Body) && (r.State != "COMMENTED" && r.State != "PENDING" || strings.TrimSpace(r.Body) != "") && !r.Author.Bot {
-			asked = append(asked, r.Author.Login)
+			add(r.Author.Login) // by hand, also where prloop posts as that account
 		}
 	}
 	if req.Disputes != nil {
 		asked = append(asked, req.Disputes.Ask...)
 	}
 	for _, login := range asked {
-		if v := out.Voice(login, false); login != "" && !v.Bot && !v.Author && !v.Own && !slices.Contains(out.Reviewers, login) {
-			out.Reviewers = append(out.Reviewers, login)
+		if !strings.EqualFold(login, own.Login) {
+			add(login)
 		}
 	}
 	slices.Sort(out.Reviewers)

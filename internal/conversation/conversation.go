@@ -110,6 +110,8 @@ type Thread struct {
 	Closed      bool   `json:"closed,omitempty"`
 	ClosedBy    string `json:"closed_by,omitempty"`
 	ClosedByBot bool   `json:"closed_by_bot,omitempty"`
+	// Unsure is true when an answer that our account gave in it is not proven ours: it may have said that we resolved the thread.
+	Unsure bool `json:"unsure,omitempty"`
 	// Turns is how often we maintained what we said. Ruling is why our last answer settled it, empty where the problem is gone, Word whose word
 	// that was; Reason is what we gave for it.
 	Turns  int    `json:"turns,omitempty"`
@@ -323,6 +325,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	b, o, ok := r.sealed(c)
 	switch {
 	case !ok:
+		t.Unsure = t.Unsure || o.Own && o.Err != nil
 	case b.Thread != t.Name():
 		r.ignore(c, o.Own, "it was written for another thread")
 	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:

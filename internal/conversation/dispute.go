@@ -29,15 +29,15 @@ const MostTurns = 1
 type Voice struct {
 	Login string
 	// Author is true of the author of the pull request, Write of who may write to the repository, Bot of apps, Own of the account that we post
-	// as, in whose name prloop resolves threads too.
+	// as, in whose name prloop resolves threads too. What that account says without our seal is a person's, who runs prloop as themselves.
 	Author, Write, Bot, Own bool
 }
 
 // Heard reports whether what somebody says against a finding is judged.
 func (v Voice) Heard() bool { return v.Login != "" && !v.Bot && (v.Author || v.Write) }
 
-// Decides reports whether somebody settles any finding by their word: who may write to the repository, is not the author of the pull
-// request, and is certainly not prloop.
+// Decides reports whether somebody settles any finding by resolving its thread: who may write to the repository, is not the author of the pull
+// request, and is certainly not prloop, whose answer somebody may have deleted.
 func (v Voice) Decides() bool { return v.Login != "" && !v.Bot && !v.Own && v.Write && !v.Author }
 
 // People are those of a pull request, as GitHub knew them when it was asked.
@@ -63,9 +63,9 @@ func (p People) Voice(login string, bot bool) Voice {
 }
 
 // Logins are those whose permission decides something in these threads: whoever said something in one that has no answer of ours yet, and
-// whoever resolved one, own being the account that we resolve them as.
+// whoever resolved one; own is the account that we resolve them as, where an answer of ours says so.
 func (s State) Logins(own string) (out []string) {
-	seen := map[string]bool{strings.ToLower(own): true}
+	seen := map[string]bool{}
 	add := func(login string, bot bool) {
 		if name := strings.ToLower(login); !bot && name != "" && name != "ghost" && !strings.HasSuffix(name, "[bot]") && !seen[name] {
 			seen[name] = true
@@ -74,7 +74,8 @@ func (s State) Logins(own string) (out []string) {
 	}
 	for _, t := range s.Threads {
 		switch {
-		case t.Closed && (t.Status != Resolved || t.Ruling != ""):
+		case t.Closed && t.Status == Resolved && (t.Ruling == "" || strings.EqualFold(t.ClosedBy, own)):
+		case t.Closed:
 			add(t.ClosedBy, t.ClosedByBot)
 		case len(t.unanswered()) > 0, t.openAfterCure() && len(t.since()) > 0: // the judge is told all of it
 			for _, r := range t.DeveloperReplies {
@@ -107,7 +108,7 @@ func (p People) Reopened(t Thread) bool {
 	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool {
 		v := p.Voice(r.Author, r.Bot)
 		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
-		return v.Decides() || belongs && !v.Bot && !v.Author && !v.Own
+		return !v.Bot && !v.Author && (v.Write || belongs)
 	})
 }
 
@@ -131,12 +132,17 @@ func (p People) Settled(t Thread, grave bool) (by, why string, ok bool) {
 	switch {
 	case !t.Closed, t.Status == Resolved && t.Ruling == "":
 		return "", "", false
-	case t.Ruling == "" && (v.Decides() && !p.ByApp || !grave && v.Write && !v.Bot):
+	case t.Ruling == "" && (v.Decides() && !p.ByApp || !grave && v.Write && !v.Bot && !p.Untold(t)):
 		return v.Login, "resolved the thread", true
 	case !grave && t.Ruling != "" && (v.Own || v.Bot || v.Write): // GitHub does not name an app that resolved it
 		return t.Word, string(t.Ruling) + ": " + t.Reason, true
 	}
 	return "", "", false
+}
+
+// Untold reports whether nobody can tell if we resolved a thread, or a person who runs prloop as themselves did.
+func (p People) Untold(t Thread) bool {
+	return t.Closed && t.Unsure && p.Voice(t.ClosedBy, t.ClosedByBot).Own
 }
 
 // Judged is what a judge says of a dispute, and what the machine found out about that.
@@ -199,7 +205,7 @@ func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 	if !grave {
 		for _, r := range said {
 			v := p.Voice(r.Author, r.Bot)
-			if v.Decides() || v.Write && len(p.Reviewers) == 0 {
+			if v.Write && (!v.Author || len(p.Reviewers) == 0) {
 				return Answer{Status: Resolved, Ruling: Word, Word: v.Login}, true
 			}
 		}

@@ -100,6 +100,8 @@ func TestSettled(t *testing.T) {
 		{"an app resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "boss", ClosedByBot: true}, false, false},
 		{"nobody knows who resolved it", conversation.Thread{Status: conversation.Pending, Closed: true}, false, false},
 		{"our account resolved it", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "prloop"}, true, false},
+		{"our account resolved it, and an answer of ours there was changed", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "prloop", Unsure: true}, false, false},
+		{"a reviewer resolved it, and an answer of ours there was changed", conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "boss", Unsure: true}, true, true},
 		{"we conceded", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "prloop"}, true, false},
 		{"we conceded, and a reviewer resolved it", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded, Closed: true, ClosedBy: "boss"}, true, false},
 		{"we conceded, and somebody opened it again", conversation.Thread{Status: conversation.Resolved, Ruling: conversation.Conceded}, false, false},
