@@ -39,13 +39,18 @@ func (e constError) Error() string { return string(e) }
 // and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
 // opened again, saying something, is theirs (threats.md T441). One that no person closed over what one says there is open. Reviews of ours say nothing either.
 func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
-	ours, over := map[string]bool{}, map[string]bool{}
+	ours, over, objected := map[string]bool{}, map[string]bool{}, map[string]conversation.Reply{}
 	for _, t := range s.Threads {
-		ours[t.Node], over[t.Node] = !people.Reopened(t), closedOver(people, t)
+		objection, cured := people.Objection(t)
+		ours[t.Node], over[t.Node], objected[t.Node] = !cured, closedOver(people, t), objection
 	}
 	var list []review.Thread
 	for _, t := range d.Threads {
 		t.Own, t.Resolved = ours[t.ID], t.Resolved && !over[t.ID]
+		if first := objected[t.ID]; first.Body != "" {
+			t.Cured = true
+			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.CreatedAt.Before(first.Timestamp) })
+		}
 		if !t.Own || len(t.Comments) > 0 {
 			list = append(list, t)
 		}

@@ -182,6 +182,8 @@ type Thread struct {
 	Origin int `json:"originalLine,omitempty"`
 	// Own is true of a thread that prloop opened: its first comment is left out, and it is no conversation that somebody has to settle.
 	Own bool `json:"own,omitempty"`
+	// Cured is true of a thread that prloop opened and called resolved, and that is theirs for what somebody has said there since.
+	Cured bool `json:"cured,omitempty"`
 	// ResolvedBy is who resolved it, as far as GitHub says: it names no apps.
 	ResolvedBy *Person   `json:"resolvedBy,omitempty"`
 	Comments   []Comment `json:"comments"`

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -102,14 +101,21 @@ func (t Thread) since() []Reply {
 // openAfterCure reports whether a thread is open although we said that its problem is gone.
 func (t Thread) openAfterCure() bool { return t.Status == Resolved && t.Ruling == "" && !t.Closed }
 
-// Reopened reports whether a thread is open of which we said that its problem is gone, and somebody else than the author has said something there since who
-// may write, or belongs here by what GitHub says, which may block (decision 9). GitHub does not tell whether it ever was closed.
-func (p People) Reopened(t Thread) bool {
-	return t.openAfterCure() && slices.ContainsFunc(t.since(), func(r Reply) bool {
+// Objection is what somebody else than the author has said, in a thread that is open, since we said that its problem is gone: somebody who may write, or belongs
+// here by what GitHub says, which may block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
+// resolve threads: whatever is more than thanks may be an objection.
+func (p People) Objection(t Thread) (Reply, bool) {
+	if !t.openAfterCure() {
+		return Reply{}, false
+	}
+	for _, r := range t.since() {
 		v := p.Voice(r.Author, r.Bot)
 		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
-		return !v.Bot && !v.Author && (v.Write || belongs)
-	})
+		if !v.Bot && !v.Author && (v.Write || belongs) && !OnlyThanks(r.Body) {
+			return r, true
+		}
+	}
+	return Reply{}, false
 }
 
 // Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is

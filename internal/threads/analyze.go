@@ -106,13 +106,21 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 		Line:        t.Line,
 		Title:       cmp.Or(headline(first.Body), "Open thread by "+login(first.Author)),
 		Description: conversation(said),
-		Suggestion:  "Answer or resolve the thread.",
+		Suggestion:  suggestion(t),
 		Source:      review.Source{Type: "comment", Name: login(first.Author), Timestamp: first.CreatedAt.UTC()},
 	}
 	if t.ID != "" {
 		f.Source.ReviewID = &t.ID
 	}
 	return f, true
+}
+
+// suggestion is what settles an open thread.
+func suggestion(t review.Thread) string {
+	if t.Cured {
+		return "prloop called this resolved, and this was said since. If nothing is left to do, resolve the thread; only then it does not count."
+	}
+	return "Answer or resolve the thread."
 }
 
 func ofReview(r review.Review) (f review.Finding, ok bool) {
