@@ -715,6 +715,31 @@ func TestServeIsOperated(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// A run that is cancelled while nobody serves is not gone on with either, and no other takes its place, until somebody asks.
+func TestCancelledWhileNobodyServes(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
+	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
+	if err := os.Chmod(slow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
+	s := h.serve("", "--reviewers", "exec:"+slow)
+	p := h.open(7, nil)
+	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+	s.stop(t, syscall.SIGKILL)
+	h.run("cancel", "latest")
+	s = h.serve("", "--reviewers", "exec:"+slow)
+	h.within("the run to be left", func() bool { return strings.Contains(h.wanted()["#7"].Why, "somebody cancelled run") })
+	if runs() != 1 {
+		t.Errorf("%d runs", runs())
+	}
+	p.Comment("mona", "!prloop review")
+	h.within("another run", func() bool { return runs() == 2 })
+	s.stop(t, syscall.SIGKILL)
+}
+
 // A server keeps what became of the findings of a pull request once it is merged: as a webhook tells.
 func TestServeLearnsOfMerges(t *testing.T) {
 	t.Parallel()

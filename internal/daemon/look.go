@@ -169,13 +169,14 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
+		cancelled := ""
 		if resume != "" {
 			was, err := l.record.Note(ctx, cancelNote+resume)
 			if err != nil {
 				return out, err
 			}
 			if was != "" { // it is a person's to go on with
-				resume = ""
+				cancelled, resume = resume, ""
 			}
 		}
 		if resume == "" {
@@ -184,6 +185,11 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			known.Anew, known.Said = anew, anew && l.Priority <= intake.Said
+			if cancelled != "" && known.Stopped == "" {
+				if known.Stopped, err = l.halted(ctx, pr, known, cancelled); err != nil {
+					return out, err
+				}
+			}
 			if l.Priority == intake.Command && out.Run == "" { // somebody asked since
 				known.Stopped = ""
 			}
@@ -226,6 +232,15 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		}
 	}
 	return out, nil
+}
+
+// halted says that the newest run about a head was cancelled, also where nobody was at work on it then; empty where it is not so.
+func (l look) halted(ctx context.Context, pr review.PullRequest, known intake.Known, run string) (string, error) {
+	r, err := l.record.Run(ctx, run)
+	if err != nil || r.Head != pr.HeadSHA || len(known.Lately) > 0 && known.Lately[0].After(r.Created) {
+		return "", err
+	}
+	return "somebody cancelled run " + run, nil
 }
 
 // left has those pull requests looked at that have a commit which this one has left, by another head or its end: its word on the commit may have been the last.
