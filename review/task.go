@@ -160,7 +160,7 @@ type Brief struct {
 	// Found is code and prose outside the diff that a finder chose, without lines that stand elsewhere in the brief. The Symbol of a region
 	// is the finder's reason.
 	Found []RelatedFile `json:"found,omitempty"`
-	// Status is "ok", or "truncated" when the budget forced something out.
+	// Status is "ok", or "truncated" when the budget forced changed lines out.
 	Status string `json:"status"`
 	// Warnings say what a reader of the report should know: what was cut, what could not be parsed.
 	Warnings []string `json:"warnings"`

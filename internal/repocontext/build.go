@@ -13,7 +13,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Statuses of a brief.
+// Statuses of a brief. Truncated is one from which changed lines were left out.
 const (
 	StatusOK        = "ok"
 	StatusTruncated = "truncated"
@@ -47,7 +47,8 @@ type builder struct {
 	// order are the files to give, as indexes into the diff's files, the most important first.
 	order []int
 	ask   []bool   // files that may say at the base and at the head that they are generated
-	cut   []string // what the budget forced out, in words
+	cut   []string // what the budget forced out of the change, in words
+	short []string // and what of the rules and of the code around it
 	// attributed are files that attributes leave out; set those of which attributes of the base say whether they are generated, and
 	// unset those of which the head's alone do; back those that a name or an attribute would have left out.
 	attributed, set, unset, back []bool
@@ -93,7 +94,7 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	if cut > 0 {
-		b.cut = append(b.cut, fmt.Sprintf("%d guidance files were shortened or left out", cut))
+		b.short = append(b.short, fmt.Sprintf("%d guidance files were shortened or left out", cut))
 	}
 	for _, g := range b.brief.Guidance {
 		b.left -= Estimate(g.Text) + fileOverhead
@@ -215,8 +216,8 @@ func (b *builder) finish() {
 	b.brief.Status = StatusOK
 	if len(b.cut) > 0 {
 		b.brief.Status = StatusTruncated
-		b.brief.Warnings = append(b.brief.Warnings, b.cut...)
 	}
+	b.brief.Warnings = append(append(b.brief.Warnings, b.cut...), b.short...)
 	reasons := map[string]int{}
 	for i := range b.brief.Files {
 		switch f := &b.brief.Files[i]; {

@@ -66,7 +66,7 @@ func (b *builder) giveContext(ctx context.Context) error {
 		}
 	}
 	if missed > 0 {
-		b.cut = append(b.cut, fmt.Sprintf("%d files were given without all of the code around their changes: over the budget of %d tokens", missed, b.o.MaxTokens))
+		b.short = append(b.short, fmt.Sprintf("%d files were given without all of the code around their changes: over the budget of %d tokens", missed, b.o.MaxTokens))
 	}
 	return nil
 }
