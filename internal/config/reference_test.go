@@ -100,7 +100,7 @@ func inWords(s shape) string {
 	switch {
 	case s["enum"] != nil:
 		return "one of `" + strings.ReplaceAll(words(s["enum"].([]any)), ", ", "`, `") + "`"
-	case s["format"] == "glob":
+	case s["format"] == glob, s["format"] == pathGlob:
 		return "a glob such as `docs/**`"
 	case s["pattern"] == timeSpan:
 		return "a time span such as `90s` or `10m`"

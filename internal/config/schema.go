@@ -2,9 +2,12 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"path"
 	"strings"
 	"sync"
 
@@ -102,7 +105,8 @@ var schemas = map[Kind]func() *jsonschema.Schema{
 func compile(k Kind) *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	c.RegisterFormat(&jsonschema.Format{Name: "glob", Validate: checkGlob})
+	c.RegisterFormat(&jsonschema.Format{Name: glob, Validate: checkGlob})
+	c.RegisterFormat(&jsonschema.Format{Name: pathGlob, Validate: checkPathGlob})
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema(k)))
 	if err == nil {
 		err = c.AddResource(k.schemaURL(), doc)
@@ -116,6 +120,12 @@ func compile(k Kind) *jsonschema.Schema {
 // Warm compiles the schema of a kind of file, so that nobody waits for it later.
 func Warm(k Kind) { schemas[k]() }
 
+// Formats of patterns.
+const (
+	glob     = "glob"
+	pathGlob = "path-glob"
+)
+
 func checkGlob(v any) error {
 	if s, ok := v.(string); ok {
 		return pathglobs.Check(s)
@@ -123,17 +133,32 @@ func checkGlob(v any) error {
 	return nil
 }
 
+// checkPathGlob refuses what matches no path: a setting that says nothing would do nothing, and nobody would be told.
+func checkPathGlob(v any) error {
+	s, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	if plain := strings.TrimPrefix(path.Clean("/"+s), "/"); plain != s {
+		if strings.HasSuffix(s, "/") {
+			plain = path.Join(plain, "**")
+		}
+		return fmt.Errorf("matches no path: paths are written from the root of the repository, such as %q", cmp.Or(plain, "**"))
+	}
+	return pathglobs.Check(s)
+}
+
 // fits checks one value against one setting's shape and says what is wrong with it; empty when nothing is.
 func (s *source) fits(k key, v any) string {
 	at := map[string]any{}
 	top := at
-	path := strings.Split(k.path, ".")
-	for _, group := range path[:len(path)-1] {
+	steps := strings.Split(k.path, ".")
+	for _, group := range steps[:len(steps)-1] {
 		next := map[string]any{}
 		at[group] = next
 		at = next
 	}
-	at[path[len(path)-1]] = v
+	at[steps[len(steps)-1]] = v
 	kind := Operator
 	if k.repositoryOnly {
 		kind = Repository

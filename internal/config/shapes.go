@@ -33,8 +33,13 @@ func list(items shape, least, most int) shape {
 	return shape{"type": "array", "items": items, "minItems": least, "maxItems": most}
 }
 
-func globs(most int) shape {
-	return list(shape{"type": "string", "minLength": 1, "maxLength": 500, "format": "glob"}, 0, most)
+// globs are patterns of whole paths, folders those that people may write as gitignore has folders.
+func globs(most int) shape { return patterns(pathGlob, most) }
+
+func folders(most int) shape { return patterns(glob, most) }
+
+func patterns(format string, most int) shape {
+	return list(shape{"type": "string", "minLength": 1, "maxLength": 500, "format": format}, 0, most)
 }
 
 func folderNames() shape {
