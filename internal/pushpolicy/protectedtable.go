@@ -701,7 +701,7 @@ var rows = []row{
 	{"debian/rules", anyDepth, runsBuilds, "https://www.debian.org/doc/debian-policy/ch-source.html"},
 	{"DEPS", anyDepth, declaresPackages, "https://chromium.googlesource.com/chromium/tools/depot_tools"},
 	{"Chart.yaml", anyDepth, declaresPackages, schemaStore},
-	{"{terraform,versions,providers,backend}.{tf,tofu}", anyDepth, declaresPackages, "https://developer.hashicorp.com/terraform/language/style"},
+	{"{terraform,versions,providers,backend,override,*_override}.{tf,tofu}{,.json}", anyDepth, declaresPackages, "https://developer.hashicorp.com/terraform/language/style"},
 	{".terraform/", anyDepth, declaresPackages, "https://developer.hashicorp.com/terraform/cli/init"},
 	{"buf{,.work,.lock}.{yaml,lock}", anyDepth, declaresPackages, "https://buf.build/docs/configuration/v2/buf-yaml/"},
 	{"*.{proj,shproj,projitems,pyproj,njsproj,esproj,wixproj,dcproj,pubxml}", anyDepth, declaresPackages, "https://learn.microsoft.com/en-us/visualstudio/msbuild/msbuild"},
