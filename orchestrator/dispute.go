@@ -81,6 +81,9 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 
 // permissions asks what some may do who are not known yet; slashes are in names of teams, of which nobody knows.
 func (l *Loop) permissions(ctx context.Context, repo review.Repo, p *conversation.People, logins []string) error {
+	if p.Permissions == nil {
+		p.Permissions = map[string]string{}
+	}
 	slices.Sort(logins)
 	for _, login := range slices.Compact(logins) {
 		name := strings.ToLower(login)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -149,6 +150,8 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 				return nil, err
 			case why != "":
 				return done, nil
+			case ref == "": // somebody was quicker
+				continue
 			}
 			done = append(done, ref)
 		}
@@ -214,10 +217,14 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 	return out
 }
 
-// settleOne answers in one thread and, where it is settled, resolves it, or asks those to review whom it goes to.
+// settleOne answers in one thread and, where it is settled, resolves it, or asks those to review whom it goes to. A thread in which somebody has said something
+// since the round read it is left to the next run, which hears it: ref is empty where nothing is said.
 func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, s spoken, nonce string) (ref, overtaken string, err error) {
 	t := snap.Conversation.Threads[s.thread]
 	nonce += "-" + t.ID
+	if late, err := l.saidSince(ctx, snap, t); err != nil || late {
+		return "", "", err
+	}
 	first, err := strconv.ParseInt(t.ID, 10, 64)
 	if err != nil {
 		return "", "", fmt.Errorf("settle thread %q: %w", t.ID, err)
@@ -251,6 +258,9 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	if err := betweenSettling.Hit(); err != nil {
 		return "", "", err
 	}
+	if late, err := l.saidSince(ctx, snap, t); err != nil || late {
+		return done.Ref, "", err
+	}
 	switch {
 	case s.resolve:
 		e.Nonce, e.Payload = nonce+"-resolve", t.Node
@@ -260,4 +270,30 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 		done, err = l.deliver(ctx, effects.Ask{Requester: l.Requester}, e, snap.PR)
 	}
 	return done.Ref, done.Overtaken, err
+}
+
+// saidSince reports whether somebody who is heard, or may block, has said something in a thread since a round read it.
+func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thread) (bool, error) {
+	said, err := l.Replier.ThreadCommentsSince(ctx, snap.PR, since(snap.PR))
+	if err != nil {
+		return false, err
+	}
+	people := snap.persons()
+	people.Permissions = maps.Clone(people.Permissions)
+	for _, c := range said {
+		known := slices.ContainsFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return r.ID == c.DatabaseID })
+		if strconv.FormatInt(c.ReplyTo, 10) != t.ID || known || sanitize.HasMarker(c.Body) {
+			continue
+		}
+		if l.People != nil {
+			if err := l.permissions(ctx, snap.PR.Repo, &people, []string{c.Author.Login}); err != nil {
+				return false, err
+			}
+		}
+		if v := people.Voice(c.Author.Login, c.Author.Bot); v.Heard() || !v.Bot && review.MayBlock(c.Author.Association) {
+			l.emit(review.Event{Kind: review.EventLog, Level: "info", Message: "a thread is left to the next run: somebody has said something in it since it was read"})
+			return true, nil
+		}
+	}
+	return false, nil
 }

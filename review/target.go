@@ -214,4 +214,6 @@ type Comment struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
+	// ReplyTo is the number of the first comment of the thread that it answers in, where it is read alone; it is not stored.
+	ReplyTo int64 `json:"-"`
 }

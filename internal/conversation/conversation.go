@@ -73,6 +73,8 @@ type Place struct {
 
 // Reply is what somebody who is not us said in a thread of ours.
 type Reply struct {
+	// ID is the number of the comment.
+	ID        int64     `json:"id,omitempty"`
 	Author    string    `json:"author"`
 	Body      string    `json:"body"`
 	Timestamp time.Time `json:"timestamp"`
@@ -121,7 +123,7 @@ type Thread struct {
 	// RuledAt is the commit that was ruled on, Fact the code of it that shows what we conceded; nil where no answer says.
 	RuledAt string `json:"ruled_at,omitempty"`
 	Fact    *Place `json:"fact,omitempty"`
-	// DeveloperReplies stand in the order they were given in; Answered is how many of them came before our last answer.
+	// DeveloperReplies stand in the order they were given in; Answered is how many of them our last answer is to.
 	DeveloperReplies []Reply `json:"developer_replies,omitempty"`
 	Answered         int     `json:"answered,omitempty"`
 }
@@ -186,6 +188,7 @@ type block struct {
 	Reason string `json:"reason"`
 	Ruling Ruling `json:"ruling"`
 	Word   string `json:"word"`
+	Read   string `json:"read"`
 
 	QuoteFrom int `json:"quote_from"`
 	QuoteTo   int `json:"quote_to"`
@@ -317,7 +320,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	o := r.open(c)
 	if !o.Marked {
 		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
-			t.DeveloperReplies = append(t.DeveloperReplies, Reply{Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(),
+			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(),
 				Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
@@ -330,7 +333,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		r.ignore(c, o.Own, "it was written for another thread")
 	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
-		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, len(t.DeveloperReplies)
+		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, t.read(b.Read)
 		t.RuledAt, t.Fact = "", nil
 		if b.Status == Disputed {
 			t.Turns++
@@ -344,6 +347,33 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	default:
 		r.ignore(c, o.Own, fmt.Sprintf("%q is no status", b.Status))
 	}
+}
+
+// last is the number of the newest comment in the thread that is not ours, or of its first.
+func (t Thread) last() string {
+	if n := len(t.DeveloperReplies); n > 0 && t.DeveloperReplies[n-1].ID > 0 {
+		return strconv.FormatInt(t.DeveloperReplies[n-1].ID, 10)
+	}
+	return t.ID
+}
+
+// read is how many of the replies so far an answer is to that names the last comment it knew of: what was said while it was being made is not answered by it.
+// Where that comment is gone its number tells, and all were read by an answer that names none.
+func (t Thread) read(last string) int {
+	known, err := strconv.ParseInt(last, 10, 64)
+	if err != nil {
+		return len(t.DeveloperReplies)
+	}
+	before := 0
+	for i, r := range t.DeveloperReplies {
+		if r.ID == known {
+			return i + 1
+		}
+		if r.ID < known {
+			before = i + 1
+		}
+	}
+	return before
 }
 
 // Name is what answers of ours call a thread: its first comment and the finding in it.

@@ -113,16 +113,50 @@ func TestRebuild(t *testing.T) {
 
 // What was drafted before an answer and said after it has not been answered.
 func TestDraftedReplyIsAnsweredWhenItIsSaid(t *testing.T) {
-	first := rebuild(genuine()).Threads[0]
 	drafted := said(101, mona, "We check it before.")
 	for after, want := range map[time.Duration]int{-time.Minute: 1, 0: 1, time.Minute: 0} {
-		one := genuine()
+		one, read := genuine(), genuine()
 		drafted.CreatedAt = when.Add(after)
-		one.Comments = append(one.Comments, drafted, said(102, bot, answering(first, conversation.Disputed, marker("n2", 1))))
+		one.Comments = append(one.Comments, drafted)
+		if want > 0 {
+			read.Comments = one.Comments
+		}
+		one.Comments = append(one.Comments, said(102, bot, answering(rebuild(read).Threads[0], conversation.Disputed, marker("n2", 1))))
 		got := rebuild(one).Threads[0]
 		if got.Answered != want || len(got.DeveloperReplies) != 1 || got.Status != conversation.Disputed {
 			t.Errorf("said %s after the answer: %+v", after, got)
 		}
+	}
+}
+
+// An answer is to what was said when its thread was read, and not to what was said while it was being made; one that does not say what it read is to all before it
+// (threats.md T418).
+func TestWhatWasSaidMeanwhileIsNotAnswered(t *testing.T) {
+	before, late := said(101, mona, "We check it before."), said(102, mona, "In main.go.")
+	read := genuine()
+	read.Comments = append(read.Comments, before)
+	then := rebuild(read).Threads[0]
+	answer := answering(then, conversation.Disputed, marker("n2", 1))
+	for _, c := range []struct {
+		name     string
+		comments []review.Comment
+		answered int
+	}{
+		{"one was read", []review.Comment{before, late}, 1},
+		{"what was read is gone", []review.Comment{late}, 0},
+		{"both were said later", []review.Comment{said(104, mona, "In a.go."), late}, 0},
+	} {
+		one := genuine()
+		one.Comments = append(append(one.Comments, c.comments...), said(103, bot, answer))
+		if got := rebuild(one).Threads[0]; got.Answered != c.answered {
+			t.Errorf("%s: %d are answered, want %d", c.name, got.Answered, c.answered)
+		}
+	}
+	old := sealed("text", slices.DeleteFunc(conversation.Answering(then, conversation.Disputed, "gone", "abd"), func(f conversation.Field) bool { return f.Name == "read" }), marker("n2", 1))
+	one := genuine()
+	one.Comments = append(one.Comments, before, late, said(103, bot, old))
+	if got := rebuild(one).Threads[0]; got.Answered != 2 {
+		t.Errorf("%d are answered by one that does not say, want 2", got.Answered)
 	}
 }
 

@@ -89,9 +89,9 @@ func readAlso(block string) (out []Wording) {
 	}
 }
 
-// Answering are the fields of the block of an answer in a thread.
+// Answering are the fields of the block of an answer in a thread as it was read.
 func Answering(t Thread, s Status, reason, head string) []Field {
-	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}}
+	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}, {Name: "read", Text: t.last()}}
 }
 
 // Ruled are the fields of the block of an answer in a dispute. fact is the code that shows what is conceded, nil where nothing is.

@@ -140,10 +140,11 @@ type restComment struct {
 	Association string    `json:"author_association"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
+	ReplyTo     int64     `json:"in_reply_to_id"`
 }
 
 func (m restComment) shape() review.Comment {
-	return review.Comment{ID: m.NodeID, DatabaseID: m.ID, URL: m.HTMLURL, Author: m.User.person(m.Association), Body: m.Body, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt}
+	return review.Comment{ID: m.NodeID, DatabaseID: m.ID, URL: m.HTMLURL, Author: m.User.person(m.Association), Body: m.Body, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, ReplyTo: m.ReplyTo}
 }
 
 // restUser is somebody as REST shows them; null when the account is gone.
