@@ -154,6 +154,8 @@ func (j verdict) listed(c cleaner, inlined map[int]string) (out []report.Finding
 		f.Stuck, f.Must, f.Standing, f.Open = slices.Contains(j.stuck, g), j.must(g), j.standing(g), open[g]
 		if f.Stuck {
 			f.Reason = c.inline(j.stuckBecause(g))
+		} else if slices.Contains(j.waiting, g) {
+			f.Reason = c.inline(j.waitsFor(g))
 		}
 		f.Thread, f.Inline = inlined[g]
 		f.Inline = f.Inline && !f.Stuck // why it is stuck stands nowhere else
@@ -329,6 +331,15 @@ func (m matched) stuckBecause(g int) string {
 		why += "; if it is done, resolve the conversation"
 	}
 	return why
+}
+
+// waitsFor says of what people said whose word it waits for now.
+func (m matched) waitsFor(g int) string {
+	t, fixed := m.tracked[g], ""
+	if t.Claim != nil && t.Claim.Commit != "" {
+		fixed = " by commit " + short(t.Claim.Commit)
+	}
+	return fmt.Sprintf("reported fixed in round %d%s, for %s to confirm: if it is done, resolve the conversation", t.FixedIn, fixed, sanitize.CodeSpan(m.findings[m.groups[g][0]].Source.Name))
 }
 
 // cleaner sanitizes the fields of one report.

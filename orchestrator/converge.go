@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -53,6 +55,8 @@ func (m matched) converge(c counted, reason string) turn {
 		return t
 	}
 	switch {
+	case open == 0 && len(m.waiting) > 0:
+		t.reason = m.waitingWords() + ": " + reason
 	case open == 0, req.Fix == nil, req.DryRun:
 	case m.in.Round < req.rounds():
 		t.goesOn = true
@@ -61,6 +65,18 @@ func (m matched) converge(c counted, reason string) turn {
 			plural(open, "finding is left", "findings are left"), m.in.Round, reason)
 	}
 	return t
+}
+
+// waitingWords say whose word findings wait for that are said to be fixed.
+func (m matched) waitingWords() string {
+	var who []string
+	for _, g := range m.waiting {
+		for _, i := range m.groups[g] {
+			who = append(who, sanitize.CodeSpan(m.findings[i].Source.Name))
+		}
+	}
+	slices.Sort(who)
+	return fmt.Sprintf("%s reported fixed, for %s to confirm", plural(len(m.waiting), "finding is", "findings are"), strings.Join(slices.Compact(who), ", "))
 }
 
 func them(n int) string {

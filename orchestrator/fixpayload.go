@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// makePayload is what the fixer is asked (spec.md A4): every distinct finding that counts and is not stuck, P0-P2 as duties and P3
+// makePayload is what the fixer is asked (spec.md A4): every distinct finding that counts, and neither is stuck nor waits for a person, P0-P2 as duties and P3
 // as offers, but for what the rule leaves out and what only people say who may not have it done, and what is tracked under the names they are given. Each carries an id of its own, which the answer is held against: finders give the same ids again every round, so
 // that those of earlier findings belong to these alone.
 func (m matched) makePayload(c counted) (p review.FixPayload, tracked []Tracked) {
@@ -20,7 +20,7 @@ func (m matched) makePayload(c counted) (p review.FixPayload, tracked []Tracked)
 	}
 	for g, group := range m.groups {
 		f, ok := m.duty(group, people)
-		if !ok || slices.Contains(m.stuck, g) || c.left[group[0]] {
+		if !ok || slices.Contains(m.stuck, g) || slices.Contains(m.waiting, g) || c.left[group[0]] {
 			continue
 		}
 		if id := tracked[g].ID; id != "" && !again[id] { // the one it was called by before

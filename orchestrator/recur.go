@@ -14,9 +14,10 @@ type matched struct {
 	// groups are the distinct findings, by index in findings; same is the earlier finding each group is, -1 for a new one.
 	groups [][]int
 	same   []int
-	// stuck and fresh are groups that came back after a fix, and new ones on lines a fix wrote, of the weight introduced.
-	stuck, fresh []int
-	introduced   int
+	// stuck and fresh are groups that came back after a fix, and new ones on lines a fix wrote, of the weight introduced. waiting are what people said
+	// before a fix that is said to do it: nobody says anything of it since, and they are to say whether it does.
+	stuck, fresh, waiting []int
+	introduced            int
 	// tracked is what is to be remembered: the groups first, in their order.
 	tracked []Tracked
 }
@@ -42,9 +43,13 @@ func match(said gathered) matched {
 		if old := m.same[g]; old >= 0 {
 			returned[old] = slices.ContainsFunc(t.Findings, grave) || !slices.ContainsFunc(in.Earlier[old].Findings, grave) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
-			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
 			t.No, t.ID, t.Claim, t.FixedIn, t.Introduced = was.No, was.ID, was.Claim, was.FixedIn, was.Introduced
-			t.Stuck = was.Stuck || was.FixedIn > 0
+			if was.FixedIn > 0 && !was.Stuck && was.allSaid(t.Findings) {
+				m.waiting = append(m.waiting, g)
+			} else {
+				t.Stuck = was.Stuck || was.FixedIn > 0
+			}
+			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
 		} else if first.Cause != nil {
 			t.Introduced = true
 			m.introduced += weigh(first.Priority)
