@@ -76,7 +76,18 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 		}
 	}
 	slices.Sort(out.Reviewers)
-	return &out, nil
+	return &out, l.settling(ctx, pr.Repo, &out)
+}
+
+// settling leaves of the reviewers those who may write, who can settle something. What a team may is not asked.
+func (l *Loop) settling(ctx context.Context, repo review.Repo, p *conversation.People) error {
+	team := func(login string) bool { return strings.Contains(login, "/") }
+	err := l.permissions(ctx, repo, p, slices.DeleteFunc(slices.Clone(p.Reviewers), func(login string) bool { return team(login) || p.Voice(login, false).Own }))
+	p.Reviewers = slices.DeleteFunc(p.Reviewers, func(login string) bool {
+		v := p.Voice(login, false)
+		return !v.Write && !v.Own && !team(login)
+	})
+	return err
 }
 
 // permissions asks what some may do who are not known yet; slashes are in names of teams, of which nobody knows.
@@ -84,8 +95,7 @@ func (l *Loop) permissions(ctx context.Context, repo review.Repo, p *conversatio
 	if p.Permissions == nil {
 		p.Permissions = map[string]string{}
 	}
-	slices.Sort(logins)
-	for _, login := range slices.Compact(logins) {
+	for _, login := range slices.Compact(slices.Sorted(slices.Values(logins))) {
 		name := strings.ToLower(login)
 		if _, known := p.Permissions[name]; known || name == strings.ToLower(p.Own) || p.Voice(login, false).Bot || strings.Contains(name, "/") {
 			continue

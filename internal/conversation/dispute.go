@@ -48,7 +48,7 @@ type People struct {
 	// Own is the account that we post as.
 	Own         string            `json:"own,omitempty"`
 	Permissions map[string]string `json:"permissions,omitempty"`
-	// Reviewers are people other than the author who review it or were asked to.
+	// Reviewers are people other than the author who review it or were asked to, and who settle something by their word; teams that were asked to stand as org/team.
 	Reviewers []string `json:"reviewers,omitempty"`
 }
 
