@@ -239,12 +239,18 @@ const (
 )
 
 // shortened is what is told of a remark.
-func shortened(remark string) string {
-	if len(remark) > remarkBytes {
-		return strings.ToValidUTF8(remark[:remarkBytes], "") + "…"
+func shortened(remark string) string { return beginning(remark, remarkBytes) }
+
+// beginning is what of a text fits into so many bytes.
+func beginning(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return remark
+	return text
 }
+
+// share is how much is told of each of some texts of agents, as of what people say.
+func share(texts int) int { return min(remarkBytes, talkBytes/max(texts, 1)) }
 
 // latest are the remarks in a thread that fit into so many bytes, of the author of the change and of developers each, so that neither talks the other
 // away; the newest of each at least. What was said earlier is left out, which is said.

@@ -107,3 +107,34 @@ func TestJudgesAreToldTheLatestOfLongTalk(t *testing.T) {
 		t.Errorf("without room %.80q", got)
 	}
 }
+
+// However much a fixer claims and notices, reviewers are told no more of it than of what people say (threats.md T427).
+func TestAFixersWordsAreToldInBounds(t *testing.T) {
+	long := strings.Repeat("word ", 8000)
+	var tracked []Tracked
+	var past []review.RoundResult
+	for n := range 30 {
+		tracked = append(tracked, Tracked{Claim: &review.Claim{FindingID: fmt.Sprint(n), Kind: review.ClaimFixed, Text: long}})
+	}
+	fix := review.FixOutcome{Result: &review.FixResult{}}
+	for range 30 {
+		fix.Result.Noticed = append(fix.Result.Noticed, review.Notice{Text: long})
+	}
+	past = append(past, review.RoundResult{Fix: &fix})
+	told, saw := 0, 0
+	for _, c := range claims(tracked) {
+		told += len(c.Text)
+	}
+	for _, n := range noticed(past) {
+		saw += len(n.Text)
+	}
+	if most := talkBytes + 30*len("…"); told > most || saw > most || told < talkBytes/2 {
+		t.Errorf("claims have %d bytes, notices %d, want %d at most", told, saw, most)
+	}
+	if tracked[0].Claim.Text != long || fix.Result.Noticed[0].Text != long {
+		t.Error("what is kept of them is cut too")
+	}
+	if one := claims([]Tracked{{Claim: &review.Claim{Text: "Mean answers 0."}}}); one[0].Text != "Mean answers 0." {
+		t.Errorf("%q", one[0].Text)
+	}
+}

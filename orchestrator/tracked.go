@@ -205,24 +205,28 @@ func returning(earlier []Tracked, findings []review.Finding, groups [][]int) []i
 	return out
 }
 
-// claims are what the fixer said in earlier rounds, in the order of the findings.
-func claims(tracked []Tracked) []review.Claim {
-	var out []review.Claim
+// claims are what the fixer said in earlier rounds, in the order of the findings, each as far as its share goes: an agent does not choose how much others read.
+func claims(tracked []Tracked) (out []review.Claim) {
 	for _, t := range tracked {
 		if t.Claim != nil {
 			out = append(out, *t.Claim)
 		}
 	}
+	for i := range out {
+		out[i].Text = beginning(out[i].Text, share(len(out)))
+	}
 	return out
 }
 
-// noticed is what the fixers of earlier rounds saw and left alone, in the order of the rounds.
-func noticed(past []review.RoundResult) []review.Notice {
-	var out []review.Notice
+// noticed is what the fixers of earlier rounds saw and left alone, in the order of the rounds, as far as claims are told.
+func noticed(past []review.RoundResult) (out []review.Notice) {
 	for _, r := range past {
 		if r.Fix != nil && r.Fix.Result != nil {
 			out = append(out, r.Fix.Result.Noticed...)
 		}
+	}
+	for i := range out {
+		out[i].Text = beginning(out[i].Text, share(len(out)))
 	}
 	return out
 }
