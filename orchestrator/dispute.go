@@ -42,9 +42,9 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
 	logins := s.Logins(own.Login)
 	if req.Fix != nil {
-		logins = append(logins, speakers(d)...)
+		logins = append(logins, speakers(d, own)...)
 	}
-	if l.People == nil || len(logins) == 0 && len(s.Threads) == 0 {
+	if l.People == nil || len(logins)+len(s.Threads) == 0 {
 		return nil, nil
 	}
 	if err := l.permissions(ctx, pr.Repo, &out, logins); err != nil {
@@ -90,14 +90,14 @@ func (l *Loop) settling(ctx context.Context, repo review.Repo, p *conversation.P
 	return err
 }
 
-// permissions asks what some may do who are not known yet; slashes are in names of teams, of which nobody knows.
+// permissions asks what people may do of whom it is not known yet.
 func (l *Loop) permissions(ctx context.Context, repo review.Repo, p *conversation.People, logins []string) error {
 	if p.Permissions == nil {
 		p.Permissions = map[string]string{}
 	}
 	for _, login := range slices.Compact(slices.Sorted(slices.Values(logins))) {
 		name := strings.ToLower(login)
-		if _, known := p.Permissions[name]; known || name == strings.ToLower(p.Own) || p.Voice(login, false).Bot || strings.Contains(name, "/") {
+		if _, known := p.Permissions[name]; known || p.Voice(login, false).Bot {
 			continue
 		}
 		may, err := l.People.Permission(ctx, repo, login)
@@ -485,16 +485,16 @@ type reply struct {
 	reopen bool
 }
 
-// words is the text of an answer. ask are who is asked to decide.
-func (r reply) words(reason string, ask []string, head string, target review.Target) string {
+// words is the text of an answer. ask are who is asked to decide; byApp is true where resolving the thread decides nothing.
+func (r reply) words(reason string, ask []string, byApp bool, head string, target review.Target) string {
 	a := r.answer
 	switch {
 	case a.Status == conversation.Disputed:
 		return report.Maintained(reason)
 	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseGrave:
-		return report.HandedOver(conversation.HandedOverWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask)
+		return report.HandedOver(conversation.HandedOverWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask, byApp)
 	case a.Status == conversation.HandedOver:
-		return report.HandedOver(conversation.HandedOverWords, "Both sides have said what they have to say, and do not agree.", reason, ask)
+		return report.HandedOver(conversation.HandedOverWords, "Both sides have said what they have to say, and do not agree.", reason, ask, byApp)
 	case a.Ruling == conversation.Word:
 		return report.Settled(conversation.ResolvedWords, "This pull request has no human reviewers, so the word of "+sanitize.CodeSpan(a.Word)+" stands. prloop still thinks: "+reason, head, target)
 	case a.Ruling == conversation.Later:

@@ -4,16 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // speakers are those who say something in conversations that are open, or in reviews that request changes: what they may do decides whether
-// a fixer is asked for it.
-func speakers(d review.Discussion) (out []string) {
+// a fixer is asked for it. The account that we post as is none of them.
+func speakers(d review.Discussion, own review.Person) (out []string) {
 	add := func(p review.Person) {
-		if !p.Bot && p.Login != "" {
+		if !p.Bot && p.Login != "" && !effects.Same(p, own) {
 			out = append(out, p.Login)
 		}
 	}

@@ -285,12 +285,13 @@ func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thre
 		if strconv.FormatInt(c.ReplyTo, 10) != t.ID || known || sanitize.HasMarker(c.Body) {
 			continue
 		}
-		if l.People != nil {
+		own := people.Voice(c.Author.Login, c.Author.Bot).Own
+		if l.People != nil && !own {
 			if err := l.permissions(ctx, snap.PR.Repo, &people, []string{c.Author.Login}); err != nil {
 				return false, err
 			}
 		}
-		if v := people.Voice(c.Author.Login, c.Author.Bot); v.Heard() || !v.Bot && review.MayBlock(c.Author.Association) {
+		if v := people.Voice(c.Author.Login, c.Author.Bot); v.Heard() || !v.Bot && (own || review.MayBlock(c.Author.Association)) {
 			l.emit(review.Event{Kind: review.EventLog, Level: "info", Message: "a thread is left to the next run: somebody has said something in it since it was read"})
 			return true, nil
 		}
