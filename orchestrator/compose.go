@@ -101,7 +101,11 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 	for _, i := range j.reopened() {
 		t := s.Threads[i]
-		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as.", t.Assessment.Finding, t.URL)))
+		how := "If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as."
+		if j.in.Snapshot.persons().ByApp {
+			how = report.ByApp
+		}
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). %s", t.Assessment.Finding, t.URL, how)))
 	}
 	for _, t := range s.Threads {
 		if j.in.Snapshot.persons().Untold(t) {

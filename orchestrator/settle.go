@@ -205,7 +205,7 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 		if r.answer.Because == conversation.BecauseSaid {
 			text = report.LeftOpen(conversation.HandedOverWords, saysGrave(snap.persons(), snap.Conversation.Threads[r.thread]), reason)
 		} else {
-			text = r.words(reason, snap.persons().Reviewers, snap.Range.Head, req.Target)
+			text = r.words(reason, snap.persons().Reviewers, snap.persons().ByApp && graveThread(snap.Conversation.Threads[r.thread]), snap.Range.Head, req.Target)
 		}
 		out = append(out, spoken{
 			thread: r.thread, text: text,

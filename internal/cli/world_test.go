@@ -103,9 +103,9 @@ func (w *world) start(ts *testscript.TestScript, host string) *forge.Repo {
 	return repo
 }
 
-// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|apart|ghes]... With - for BASE its branch stays as it is.
+// cmdPull opens a pull request: pull N BASE HEAD [draft|fork|apart|ghes|byapp]... With - for BASE its branch stays as it is.
 func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, len(args) >= 3, "pull N BASE HEAD [draft|fork|ghes]...")
+	need(ts, neg, len(args) >= 3, "pull N BASE HEAD [draft|fork|apart|ghes|byapp]...")
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	w, spec, host := worldOf(ts), forge.PullSpec{
@@ -125,6 +125,8 @@ func cmdPull(ts *testscript.TestScript, neg bool, args []string) {
 			spec.HeadRef = "topic-" + args[0]
 		case "ghes":
 			host = "ghe.example.com"
+		case "byapp":
+			spec.Author = "renovate[bot]"
 		default:
 			ts.Fatalf("pull does not know %q", word)
 		}

@@ -84,15 +84,23 @@ func Maintained(reason string) string {
 	return "This stays open. " + sentence(inline(reason)) + "\n\nAn answer with what was missed is judged once more. After that people decide.\n"
 }
 
-// HandedOver is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked.
-func HandedOver(words, why, reason string, ask []string) string {
+// HandedOver is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked. byApp is true where nobody settles it by
+// resolving the thread, for an app opened the pull request.
+func HandedOver(words, why, reason string, ask []string, byApp bool) string {
 	text := words + "\n\n" + why + " " + sentence(inline(reason)) + "\n\n"
+	if byApp {
+		return text + ByApp + "\n"
+	}
 	who := "Somebody who may write to this repository and did not open the pull request"
 	if len(ask) > 0 {
 		who = spans(ask)
 	}
 	return text + who + " can settle this by resolving the thread. Until then the finding counts.\n"
 }
+
+// ByApp says why resolving a thread about something grave settles nothing in the pull request of an app, and what does.
+const ByApp = "An app opened this pull request, and GitHub does not say who is behind it: resolving a thread does not settle a P0, a P1 or a security finding here. " +
+	"It counts until the code is changed. If it is wrong, a person can bring the same change as a pull request of their own, where people settle it."
 
 // LeftOpen is the text of an answer in a thread that stays open for what a person says there. reason is why the finding of the thread is gone; empty where
 // that is said already.
