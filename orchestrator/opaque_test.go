@@ -41,6 +41,8 @@ func TestWhatAMaskHides(t *testing.T) {
 		{"a comparison", "a", `if password == expected_9 {`, `if password == ` + mask + ` {`, false, false},
 		{"a whole line", "a", `reboot`, mask, false, false},
 		{"an assignment", "a", `ghp_=location=name`, mask, false, false},
+		{"a key of Django", "settings.py", `SECRET_KEY = 'django-insecure-r$8#4(x6k^m@v1z)p_w!t3q=+b7n*c9y2u5h0j&d%g'`, `SECRET_KEY = '` + mask + `(x6k^m@v1z)p_w!t3q=+b7n*c9y2u5h0j&d%g'`, false, true},
+		{"code as long as one", "a", `token = "$(verify_signature_of_request&&openssl_rand_64)"`, `token = "` + mask + `"`, false, false},
 		{"code in quotes", "a", `token = "$(curl)"`, `token = "` + mask + `"`, false, false},
 		{"other quotes around it", "a", `a = "b' + c + 'd"`, `a = "b' + ` + mask + ` + 'd"`, false, false},
 

@@ -28,9 +28,14 @@ var (
 
 	// digestBefore ends what stands before the sum of a file, a pinned commit, an embedded file or an encrypted value: long, random,
 	// and no secret.
-	digestBefore = lazyregexp.New(`(?i)(?:\b(?:sha-?[0-9]{1,3}|md5|h1|blake[0-9a-z]{1,2}|base64)\s?[-:=,]\s?|\b(?:integrity|checksum|digest|commit|rev|sha|hash|resolved)\b["']?\s{0,2}[:=]?\s{0,2}["']?|,(?:data|iv|tag):|[@#])$`)
-	digestWord   = lazyregexp.New(`^(?:(?:sha[0-9]{1,3}|md5|h1)[-:]|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)`)
-	hexWord      = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	digestBefore = lazyregexp.New(`(?i)(?:\b(?:sha-?[0-9]{1,3}|md5|h1|blake[0-9a-z]{1,2}|base64)\s?[-:=,]\s?|\b(?:integrity|checksum|digest|commit|rev|sha|hash|resolved)\b["']?\s{0,2}[:=]?\s{0,2}["']?|,(?:data|iv|tag):|[@#]` +
+		`|\{:hex, :[0-9a-z_]{1,40}, "[0-9a-z.+-]{1,40}", "|"hexpm", ")$`)
+	digestWord = lazyregexp.New(`^(?:(?:sha[0-9]{1,3}|md5|h1)[-:]|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)`)
+	hexWord    = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	// xcodeID is the id of an object in a project of Xcode, which has the name of the object in a comment behind it; migration is the name of a
+	// migration: words behind an id are no assignment.
+	xcodeID   = lazyregexp.New(`^[0-9A-F]{24}$`)
+	migration = lazyregexp.New(`^[0-9a-f]{12}(?:_[a-z]+[0-9]?)+(?:\.[a-z]{1,5})?$`)
 )
 
 // secretName is the name of a secret, from the word on that tells; maxNameRest is how many bytes may follow that word.
@@ -49,6 +54,8 @@ const (
 	// in bytes.
 	assignmentReach = 8 << 10
 	namedReach      = 200
+	// digestReach is how much is read of what stands before a digest, in bytes.
+	digestReach = 128
 )
 
 // nameOfSecret is a word that names a secret, and what has to stand before it.
@@ -271,7 +278,7 @@ func randomValues(out []Span, s string, from, to int) []Span {
 		}
 		for pad := end; end < to && end < pad+2 && s[end] == '='; end++ {
 		}
-		if word := strings.TrimRight(s[i:end], "."); Random(word) && !digest(s[max(0, i-24):i], word, s[i+len(word):]) && !pathOrAddress(s[max(0, i-1):i], word) {
+		if word := strings.TrimRight(s[i:end], "."); Random(word) && !isPublic(word) && !digest(s[max(0, i-digestReach):i], word, s[i+len(word):]) && !pathOrAddress(s[max(0, i-1):i], word) {
 			out = appendLines(out, s, i, i+len(word))
 		}
 		i = end
@@ -284,6 +291,9 @@ func valueByte(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c ==
 // digest reports whether a random word is the sum of a file, a commit, or the number of a thing.
 func digest(before, word, behind string) bool {
 	if digestWord.MatchString(word) || digestBefore.MatchString(before) {
+		return true
+	}
+	if xcodeID.MatchString(word) && strings.HasPrefix(behind, " /* ") || migration.MatchString(word) {
 		return true
 	}
 	if !hexWord.MatchString(word) || strings.HasSuffix(before, "=") {
@@ -301,7 +311,7 @@ func pathOrAddress(before, word string) bool {
 // secretValue judges a value by its name and by how it is written.
 func secretValue(name string, quoted bool, value string) bool {
 	switch {
-	case reference.MatchString(value):
+	case reference.MatchString(value), isPublic(value):
 		return false
 	case !passwordName.MatchString(name) && drawn(value) < minDrawn:
 		return false

@@ -31,7 +31,7 @@ func deepSecrets(part string) (pieces []string, ok bool) {
 	found, ok := secretrules.Find(part, deepRules)
 	for _, secret := range found {
 		for piece := range strings.SplitSeq(secret, "\n") {
-			if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted {
+			if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted && !isPublic(piece) {
 				pieces = append(pieces, piece)
 			}
 		}

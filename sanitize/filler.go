@@ -92,6 +92,23 @@ var (
 	wordOfPassword = lazyregexp.New(`^(?i)(?:user|username|pass|passwd|password|pwd|pw|token|secret|key|apikey|api[_-]key|test|example|changeme|your[_-]?(?:password|token|secret|key)|[x*.]+)$`)
 )
 
+// isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, or a value that Bitnami's controller alone opens, which
+// begins with the length of its key.
+func isPublic(v string) bool { return Address(v) || sealedValue.MatchString(v) }
+
+// Address reports whether a value is an address of Ethereum. Its private keys are longer.
+func Address(v string) bool { return address.MatchString(v) }
+
+var (
+	address     = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)
+	sealedValue = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
+)
+
+// Published reports whether a value says itself that it is one of AWS's documentation.
+func Published(v string) bool {
+	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY")
+}
+
 // namesNoSecret reports whether the name around the word at i is that of a place, a measure or something public.
 func namesNoSecret(s string, i int, word string) bool {
 	from, to := i, i+len(word)

@@ -267,7 +267,7 @@ func deepSpansBy(s string, least int) []Span {
 				continue
 			}
 			for _, word := range candidate.FindAllString(strings.Join(part, "\n"), -1) { // no line end is part of a word
-				if likely(word) {
+				if likely(word) && !isPublic(word) {
 					values[word] = true
 				}
 			}

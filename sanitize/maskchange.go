@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"context"
+	"slices"
 
 	"github.com/prloop/prloop/internal/needles"
 )
@@ -65,6 +66,7 @@ type learner struct {
 }
 
 func (l *learner) mask(s string, spans []Span) string {
+	spans = slices.DeleteFunc(spans, func(p Span) bool { return Published(s[p.Start:p.End]) })
 	for _, p := range spans {
 		v := s[p.Start:p.End]
 		if p.More || l.own[v] {

@@ -78,3 +78,14 @@ func TestMaskChangeSamples(t *testing.T) {
 		t.Errorf("%d of %d secrets are masked", found, all)
 	}
 }
+
+// What AWS prints as an example in its documentation is shown in a change, as no rule calls it a secret; what learns of it does not hide it either.
+func TestMaskChangeKeepsPublishedExamples(t *testing.T) {
+	const line = "aws = {\"AKIAIOSFODNN7EXAMPLE\", secret: \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\"}\n"
+	text, diff := line, "@@ -0,0 +1 @@\n+"+line
+	want := diff
+	maskChange(t, []*string{&text}, &diff, nil)
+	if text != line || diff != want {
+		t.Errorf("%s%s", text, diff)
+	}
+}

@@ -67,6 +67,7 @@ func TestRules(t *testing.T) {
 		{"in a test it is less certain", "a_test.go", `key := "` + awsKey + `"`, "P1 secret-aws-key:1"},
 		{"the example key of AWS is none", "a.go", `key := "AKIAIOSFODNN7` + `EXAMPLE"`, ""},
 		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
+		{"an address of Ethereum is public", "a.ts", `tokenAddress: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"`, ""},
 		{"a placeholder token is none", "ci.yml", "token: ghp_" + strings.Repeat("x", 36), ""},
 		{"a Slack token", "a.py", "t = '" + slack + "'", "P0 secret-slack-token:1"},
 		{"a private key", "k.txt", pem + "\n" + pemBody, "P0 secret-private-key:1"},

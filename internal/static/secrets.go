@@ -71,7 +71,7 @@ func find(line string) []span {
 		}
 		for _, m := range t.re.FindAllStringIndex(line, -1) {
 			v := line[m[0]:m[1]]
-			if sanitize.Entropy(v) < 3 || strings.HasSuffix(v, "EXAMPLE") || strings.Contains(strings.ToLower(v), "xxxx") {
+			if sanitize.Entropy(v) < 3 || sanitize.Published(v) || strings.Contains(strings.ToLower(v), "xxxx") {
 				continue
 			}
 			out = append(out, span{m[0], m[1], t.name, t.what, true})
@@ -86,7 +86,7 @@ func find(line string) []span {
 		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
-		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && mixed(v) && sanitize.Entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
+		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && !sanitize.Address(v) && mixed(v) && sanitize.Entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
 			out = append(out, span{m[2], m[3], "assigned-secret", "a secret written into the code", false})
 		}
 	}
