@@ -70,8 +70,16 @@ func foldLine(s string) string { return straight(Fold(strings.TrimRight(s, "\r\n
 
 var marks = strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'")
 
-// straight writes quotation marks as code does.
-func straight(s string) string { return marks.Replace(s) }
+// straight writes quotation marks and dashes as code does.
+func straight(s string) string { return strings.Map(hyphen, marks.Replace(s)) }
+
+// hyphen writes every dash, and the minus of mathematics, as the one of code.
+func hyphen(r rune) rune {
+	if r >= 0x80 && (unicode.Is(unicode.Pd, r) || r == '\u2212') {
+		return '-'
+	}
+	return r
+}
 
 // bare takes the backticks, or the fence, from around a whole quote.
 func bare(quote string) string {
