@@ -142,7 +142,7 @@ func (p *plan) grants() []grant {
 	}
 	if p.Mode == modeRules {
 		// No /proc: it is the machine's. The links among the system's folders lead to folders that are listed as well.
-		return append(list, grant{"/etc/passwd", mayRead, true}, grant{"/etc/group", mayRead, true},
+		return append(list, grant{"/usr", mayList, true}, grant{"/etc/passwd", mayRead, true}, grant{"/etc/group", mayRead, true},
 			grant{"/etc/hosts", mayRead, true}, grant{"/etc/nsswitch.conf", mayRead, true})
 	}
 	return append(list, grant{"/", mayList, false}, grant{"/proc", mayRead, false}, grant{"/etc", mayRead, false},

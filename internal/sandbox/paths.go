@@ -20,7 +20,12 @@ var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/lib
 var etcPatterns = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/chromium.d/default-flags", "/etc/fonts",
 	"/etc/java-*-openjdk/*.cfg", "/etc/java-*-openjdk/*.properties", "/etc/java-*-openjdk/security", "/etc/ld.so.cache", "/etc/ld.so.conf",
 	"/etc/ld.so.conf.d", "/etc/localtime", "/etc/maven/logging", "/etc/maven/m2.conf", "/etc/mime.types", "/etc/os-release", "/etc/pki/tls",
-	"/etc/pki/ca-trust", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone"}
+	"/etc/pki/ca-trust", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/timezone",
+	"/usr/local/etc/fonts", "/usr/local/etc/php/conf.d", "/usr/local/etc/php/php.ini", "/usr/local/etc/ssl/certs", "/usr/local/etc/ssl/openssl.cnf"}
+
+// settings are the places among the system's folders where package managers and services are set up for all of the machine: tokens for registries lie
+// there (npmrc, pip.conf, gemrc). Of them a child sees what etcPatterns names.
+var settings = []string{"/usr/etc", "/usr/local/etc", "/usr/pip.conf", "/usr/local/pip.conf", "/usr/lib/node_modules/npm/npmrc", "/usr/local/lib/node_modules/npm/npmrc"}
 
 // plainEtc are the paths of this machine that etcPatterns match.
 func plainEtc() []string {
@@ -47,7 +52,11 @@ func (p *plan) show(policy Policy, cmd Command) error {
 		hide = append(hide, home)
 	}
 	for _, path := range p.Mode.system() {
-		p.addSystem(path)
+		if p.Mode == modeRules {
+			p.addWithout(path, settings)
+		} else {
+			p.addSystem(path)
+		}
 	}
 	if p.Mode != modeSeatbelt {
 		for _, path := range plainEtc() {
@@ -72,6 +81,13 @@ func (p *plan) show(policy Policy, cmd Command) error {
 	if err := p.addScratch(policy); err != nil {
 		return err
 	}
+	if p.Mode != modeRules && p.Mode != modeSeatbelt {
+		for _, path := range settings {
+			if !slices.ContainsFunc(p.Binds, func(b bind) bool { return b.Path == path }) { // the operator may show one
+				hide = append(hide, path)
+			}
+		}
+	}
 	if err := p.cover(hide); err != nil {
 		return err
 	}
@@ -80,6 +96,21 @@ func (p *plan) show(policy Policy, cmd Command) error {
 		return &PolicyError{"working folder", fmt.Sprintf("%s is not among the paths the child sees", p.Dir)}
 	}
 	return nil
+}
+
+// addWithout is addSystem of a folder without some paths in it, which Landlock alone cannot hide: of a folder that holds one of them, what lies beside it is listed.
+func (p *plan) addWithout(path string, without []string) {
+	if slices.Contains(without, path) {
+		return
+	}
+	if !slices.ContainsFunc(without, func(w string) bool { _, err := os.Lstat(w); return err == nil && within(w, path) }) {
+		p.addSystem(path)
+		return
+	}
+	entries, _ := os.ReadDir(path) // what cannot be listed cannot be shown
+	for _, e := range entries {
+		p.addWithout(filepath.Join(path, e.Name()), without)
+	}
 }
 
 func (p *plan) addSystem(path string) {

@@ -324,6 +324,40 @@ func TestCanaries(t *testing.T) {
 	}
 }
 
+// Beside /usr's programs lie the tokens that package managers of all of the machine use (threats.md T444).
+func TestSettingsOfPackageManagersAreHidden(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, pattern := range []string{"/usr/etc/*rc", "/usr/local/etc/*rc", "/usr/local/etc/*.conf"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		t.Skip("there are none here")
+	}
+	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 1b": {PartNamespaces: "masked"}, "tier 2": withoutNamespaces} {
+		t.Run(name, func(t *testing.T) {
+			forUsers(t, func(t *testing.T, user int) {
+				r := newTrial(t, user, "read", "no walk")
+				r.order.Missing, r.order.Policy.MinTier = missing, Tier2
+				r.order.Command.Args = append(r.order.Command.Args, files...)
+				confined := r.good()
+				r.order.Plain = true
+				plain := r.good()
+				for _, file := range files {
+					data, err := os.ReadFile(file)
+					if text := strings.TrimSpace(string(data)); err != nil || text != "" && (strings.Contains(confined, text) || !strings.Contains(plain, text)) {
+						t.Errorf("%s: %v\nconfined %s\nplain %s", file, err, confined, plain)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestWritesStayInside(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {

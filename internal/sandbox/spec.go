@@ -35,7 +35,7 @@ type Command struct {
 }
 
 // Policy says what a confined child may see and do. All paths are absolute, those of the machine, and the same inside as outside unless
-// Shown says otherwise. What is not listed does not exist inside, apart from /usr and its links, the plain part of /etc, the harmless devices, a /proc that
+// Shown says otherwise. What is not listed does not exist inside, apart from /usr and its links without the machine's settings, the plain part of /etc, the harmless devices, a /proc that
 // shows only the sandbox, and an empty /tmp.
 type Policy struct {
 	// MinTier is the weakest tier the caller takes; zero means Tier1b, that is full containment (threats.md "Sandbox tiers").

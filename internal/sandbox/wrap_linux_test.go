@@ -224,7 +224,7 @@ func TestWhatOfEtcIsShown(t *testing.T) {
 		"/etc/java-17-openjdk/jvm-amd64.cfg": true, "/etc/java-21-openjdk/net.properties": true, "/etc/java-17-openjdk/security/java.security": true,
 		"/etc/java-17-openjdk/management/jmxremote.password": false, "/etc/java-17-openjdk/keys.p12": false, "/etc/maven/m2.conf": true, "/etc/maven/settings.xml": false,
 		"/etc/chromium.d/default-flags": true, "/etc/chromium.d/apikeys": false, "/etc/fonts/fonts.conf": true, "/etc/ssl/certs/a.pem": true, "/etc/ssl/private/a.key": false,
-		"/etc/shadow": false, "/etc/resolv.conf": false, "/etc": false,
+		"/usr/local/etc/npmrc": false, "/usr/local/etc/gemrc": false, "/usr/local/etc/php/conf.d/docker-php-ext-intl.ini": true, "/etc/shadow": false, "/etc/resolv.conf": false, "/etc": false,
 	} {
 		got := false
 		for dir := path; dir != "/"; dir = filepath.Dir(dir) {
