@@ -20,6 +20,7 @@ const (
 	OmittedDeclared  = "text that says it is in an encoding in which other letters can stand than are shown"
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
 	OmittedUnknown   = "data of an unknown kind"
+	OmittedArchive   = "an archive that a tool loads from where it lies"
 	omittedTarget    = "a link or a submodule of which git shows no text"
 	omittedUnread    = "not readable"
 	omittedLarge     = "too large"
@@ -82,6 +83,8 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 		switch {
 		case mode == executable:
 			whys[i] = OmittedUnknown
+		case f.Change == diff.Modified && yarnCache(f.Path):
+			whys[i] = OmittedArchive
 		case mode != plainMode && mode != 0: // its name and its text say where it leads, not of what kind it is
 			whys[i] = omittedTarget
 		default:
@@ -133,6 +136,8 @@ func text(path string, data []byte) string {
 	switch {
 	case len(data) == 0:
 		return notText
+	case helmChart(path):
+		return OmittedArchive
 	case ofData(path) && known(data):
 		if readable(data) {
 			return OmittedNUL
@@ -169,9 +174,20 @@ var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff ps
 	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
 	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb`)
 
-// ofData reports whether a name's ending says that the file holds no text.
+// ofData reports whether a name's ending says that the file holds no text, and its place that nothing loads it.
 func ofData(name string) bool {
-	return slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
+	return !helmChart(name) && slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
+}
+
+// helmChart reports whether a file is a packed chart in the folder from which Helm renders all there is.
+func helmChart(name string) bool {
+	return path.Base(path.Dir(name)) == "charts" && path.Ext(name) == ".tgz"
+}
+
+// yarnCache reports whether a file is a package as Yarn keeps it for a run without an installation. Its name holds the sum of what is in it, so an update
+// brings another name.
+func yarnCache(name string) bool {
+	return strings.HasSuffix("/"+path.Dir(name), "/.yarn/cache") && path.Ext(name) == ".zip"
 }
 
 // readable reports whether data that begins as a known format goes on as text: a few bytes are easily put before a program. Of

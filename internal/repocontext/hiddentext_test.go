@@ -68,6 +68,32 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 	}
 }
 
+// What a tool loads from where it lies is no mere data (threats.md T445). Yarn's packages have their sums in their names, so an honest update brings other names.
+func TestArchivesThatToolsLoad(t *testing.T) {
+	const gzip = "\x1f\x8b\x08"
+	zip := "PK\x03\x04" + packed()
+	one := map[string]string{"chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip}
+	src := &memory{files: map[string]map[string]string{baseID: one, headID: one}}
+	for _, row := range []struct {
+		path   string
+		change diff.Change
+		want   string
+	}{
+		{"chart/charts/a-1.0.0.tgz", diff.Added, OmittedArchive}, {"chart/charts/a-1.0.0.tgz", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive},
+		{"web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Added, OmittedBinary},
+		{".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Deleted, OmittedBinary}, {"pkgs/a.tgz", diff.Modified, OmittedBinary}, {"a.jar", diff.Added, OmittedUnknown},
+	} {
+		d := &diff.Diff{Files: []diff.File{{Path: row.path, Change: row.change, Binary: true}}}
+		brief, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := brief.Files[0]; f.Omitted != row.want || f.Excused != (row.want == OmittedBinary) {
+			t.Errorf("%s, %s: omitted %q, excused %v; want %q", row.path, row.change, f.Omitted, f.Excused, row.want)
+		}
+	}
+}
+
 // What a reviewer is not shown is excused by a rule or not at all.
 func TestUnshownFilesAreExcusedOrNot(t *testing.T) {
 	src := &memory{files: map[string]map[string]string{

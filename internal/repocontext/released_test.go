@@ -27,7 +27,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	const blob = "\x00\x01\x02\x03zz\xff\xfe\x00\x01"
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
-		"dist/a.js": evilText, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText}
+		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -53,6 +53,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"as a version of one", moved("data.bin", "app/native.so.1"), "app/native.so.1", blob, OmittedUnknown},
 		{"as compiled code", moved("data.bin", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
 		{"a program that is named as compiled code", moved("setup.exe", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
+		{"packed data that becomes a chart", moved("pkgs/a.tgz", "chart/charts/a.tgz"), "chart/charts/a.tgz", blob, OmittedArchive},
 		{"without an ending", moved("data.bin", "tool"), "tool", blob, OmittedUnknown},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
