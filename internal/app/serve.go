@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/intake"
@@ -37,11 +36,7 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	if err != nil {
 		return known, err
 	}
-	var last time.Time
 	for _, r := range runs {
-		if r.Created.After(last) {
-			last = r.Created
-		}
 		if r.Head == pr.HeadSHA {
 			known.Lately = append(known.Lately, r.Created)
 			if r.Outcome == review.Superseded {
@@ -49,7 +44,7 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			}
 		}
 	}
-	if known.Stopped, err = s.halted(ctx, pr, last); err != nil {
+	if known.Stopped, err = s.halted(ctx, pr); err != nil {
 		return known, err
 	}
 	for _, r := range runs {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
-	"github.com/prloop/prloop/internal/wallclock"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -159,24 +159,36 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 
 func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a stop: %s", login, url) }
 
-// A stopped is a note that somebody asked for a stop while a commit was the head.
+// A stopped is a note that somebody asked for a stop while a commit was the head, and which run about the pull request was the newest then. No clock tells what came
+// first: machines have their own.
 type stopped struct {
-	Head string    `json:"head"`
-	Said string    `json:"said"`
-	At   time.Time `json:"at"`
+	Head string `json:"head"`
+	Run  string `json:"run,omitempty"`
+	Said string `json:"said"`
 }
 
-func stopNote(repo review.Repo, number int) string {
-	return "stopped " + strings.ToLower(review.Target{Repo: repo, PR: number}.String())
+func stopNote(t review.Target) string { return "stopped " + strings.ToLower(t.String()) }
+
+// newest is the run about a pull request that began last; empty when there is none.
+func (s *Service) newest(ctx context.Context, t review.Target) (string, error) {
+	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: 1})
+	if err != nil || len(runs) == 0 {
+		return "", err
+	}
+	return runs[0].ID, nil
 }
 
 // noteStop keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
 func (s *Service) noteStop(ctx context.Context, target review.Target, head, said string) error {
-	data, err := json.Marshal(stopped{head, said, wallclock.Now()})
+	run, err := s.newest(ctx, target)
 	if err != nil {
 		return err
 	}
-	return s.store.SetNote(ctx, stopNote(target.Repo, target.PR), string(data))
+	data, err := json.Marshal(stopped{head, run, said})
+	if err != nil {
+		return err
+	}
+	return s.store.SetNote(ctx, stopNote(target), string(data))
 }
 
 // Halt keeps that somebody asked for a stop about the head that a pull request has now.
@@ -193,8 +205,9 @@ func (s *Service) Halt(ctx context.Context, target review.Target, said string) e
 }
 
 // halted says who asked for a stop about the head of a pull request, after the last run about it began; empty when nobody did.
-func (s *Service) halted(ctx context.Context, pr review.PullRequest, last time.Time) (said string, err error) {
-	text, err := s.store.Note(ctx, stopNote(pr.Repo, pr.Number))
+func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said string, err error) {
+	target := review.Target{Repo: pr.Repo, PR: pr.Number}
+	text, err := s.store.Note(ctx, stopNote(target))
 	if err != nil || text == "" {
 		return "", err
 	}
@@ -202,8 +215,11 @@ func (s *Service) halted(ctx context.Context, pr review.PullRequest, last time.T
 	if err := json.Unmarshal([]byte(text), &note); err != nil {
 		return "", fmt.Errorf("read who asked for a stop: %w", err)
 	}
-	if note.Head != pr.HeadSHA || last.After(note.At) {
+	if note.Head != pr.HeadSHA {
 		return "", nil
+	}
+	if last, err := s.newest(ctx, target); err != nil || last != note.Run {
+		return "", err
 	}
 	return note.Said, nil
 }
