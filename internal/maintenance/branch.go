@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/git"
@@ -166,7 +167,8 @@ func (l *Loop) sameJob(ctx context.Context, req Request, branch string) (bool, e
 	return foreign == nil, err
 }
 
-// asked checks the branch that a tool call asked for and gives the place it means: the job's own, or one that is free.
+// asked checks the branch that a tool call asked for and gives the place it means: the job's own, or one that is free. For one that an earlier run of the job was given
+// it is the job's own too, to which runs add.
 func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (place, *review.Refusal, error) {
 	refuse := func(rule, detail string) (place, *review.Refusal, error) {
 		return p, &review.Refusal{Rule: rule, Detail: detail}, nil
@@ -185,7 +187,12 @@ func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (pl
 	case err != nil:
 		return p, nil, err
 	case head != "":
-		return refuse(schedule.RuleBranchTaken, shown+" is there already, and not this job's")
+		foreign, err := l.foreign(ctx, req, name, head)
+		if err != nil || foreign != nil || !strings.HasPrefix(name, schedule.Prefix) || slices.Contains(req.Places, name) {
+			return p, &review.Refusal{Rule: schedule.RuleBranchTaken, Detail: shown + " is there already, and not this job's"}, err
+		}
+		p.Left = append(p.Left[:len(p.Left):len(p.Left)], leftBranch{Branch: name, Why: "it is there already"})
+		return p, nil, nil
 	case !strings.HasPrefix(name, schedule.Prefix): // the names of others choose what runs on a push: deployments, releases, pages
 		return refuse(schedule.RuleBranchName, shown+" does not begin with "+sanitize.CodeSpan(schedule.Prefix))
 	case inWay != "":

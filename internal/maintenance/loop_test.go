@@ -199,7 +199,10 @@ func TestHowAJobEnds(t *testing.T) {
 		{"two branches", []review.JobWork{wants("Docs", "prloop/a"), wants("Style", "prloop/b")}, nil, review.Refused, "a job has one", nil},
 		{"a branch of its own", []review.JobWork{wants("Docs", "prloop/mine"), idle(nil)}, nil, review.Opened, "", []string{"prloop/mine"}},
 		{"the base branch", []review.JobWork{wants("Docs", "Main"), idle(nil)}, nil, review.Refused, "nothing is pushed", nil},
-		{"somebody's branch", []review.JobWork{wants("Docs", "prloop/theirs"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/theirs"] = oldHead }, review.Refused, "is there already", []string{"prloop/theirs"}},
+		{"somebody's branch", []review.JobWork{wants("Docs", "prloop/theirs"), idle(nil)}, func(s *server, _ *Request) {
+			s.heads["prloop/theirs"], s.theirs = oldHead, []string{"prloop/theirs"}
+		}, review.Refused, "is there already", []string{"prloop/theirs"}},
+		{"a branch of an earlier run", []review.JobWork{wants("Docs", "prloop/docs"), idle(nil)}, func(s *server, _ *Request) { s.heads["prloop/docs"] = oldHead }, review.Opened, "prloop/docs stays as it is: it is there already", []string{"prloop/docs", own}},
 		{"a branch above another job's", []review.JobWork{wants("Docs", "prloop/weekly"), idle(nil)}, nil, review.Refused, "in the place of a job's branch, `prloop/weekly/links`", nil},
 		{"a branch below another job's", []review.JobWork{wants("Docs", "prloop/weekly/links/x"), idle(nil)}, nil, review.Refused, "the place of a job's branch", nil},
 		{"another job's branch", []review.JobWork{wants("Docs", "prloop/weekly/links"), idle(nil)}, nil, review.Refused, "the place of a job's branch", nil},
