@@ -43,6 +43,9 @@ func (r *run) execute(ctx context.Context, st *stored) (ended Ended, err error) 
 	var out []byte
 	defer func() {
 		r.counted()
+		if errors.Is(err, ErrCancelled) && r.stoppable != nil {
+			err = errors.Join(err, r.stoppable.cancelled(context.WithoutCancel(ctx), r.id))
+		}
 		if errors.As(err, new(*engine.UnfinishedError)) {
 			r.leaveStatus(ctx)
 		}

@@ -100,7 +100,7 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 			if req.Stops != nil {
 				s.stops = *req.Stops
 			}
-			forge, l.Watch = s, s.Watch
+			forge, l.Watch, r.stoppable = s, s.Watch, s
 		}
 		l.Forge, l.Poster, l.Minimizer, l.Editor = forge, r.client, r.client, r.client
 		l.Reviewer, l.Replier, l.Resolver = r.client, r.client, r.client

@@ -22,7 +22,7 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 	case trigger.Stop:
 		body = "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
 			"A server begins no other by itself before the next commit; `!prloop review` asks for one."
-		err = s.Halt(ctx, o.Target, stopWords(a.By, a.URL))
+		err = s.halt(ctx, o.Target, stopWords(a.By, a.URL))
 	case trigger.Status:
 		body, err = s.status(ctx, o.Target)
 	case trigger.Help:

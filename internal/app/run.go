@@ -45,6 +45,8 @@ type run struct {
 	lease *store.Lease
 	// stops are the comments that can stop the run; nil for a local range.
 	stops *orchestrator.Stops
+	// stoppable looks for them; nil before the loop is built.
+	stoppable *stoppable
 	// early is the brief of the first round, under way before the loop is built; nil when nobody began it.
 	early *earlyBrief
 	// private is the folder scratch made.

@@ -146,7 +146,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
 				said := stopWords(c.Author.Login, c.URL)
-				return said, f.service.noteStop(ctx, f.target, f.head, said)
+				return said, f.service.Halt(ctx, f.target, f.head, said)
 			}
 			err = errors.Join(err, mayErr)
 		}
@@ -178,8 +178,8 @@ func (s *Service) newest(ctx context.Context, t review.Target) (string, error) {
 	return runs[0].ID, nil
 }
 
-// noteStop keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
-func (s *Service) noteStop(ctx context.Context, target review.Target, head, said string) error {
+// Halt keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
+func (s *Service) Halt(ctx context.Context, target review.Target, head, said string) error {
 	run, err := s.newest(ctx, target)
 	if err != nil {
 		return err
@@ -191,8 +191,17 @@ func (s *Service) noteStop(ctx context.Context, target review.Target, head, said
 	return s.store.SetNote(ctx, stopNote(target), string(data))
 }
 
-// Halt keeps that somebody asked for a stop about the head that a pull request has now.
-func (s *Service) Halt(ctx context.Context, target review.Target, said string) error {
+// cancelled keeps that somebody cancelled the run, as a stop about the head that it was at work on.
+func (f *stoppable) cancelled(ctx context.Context, run string) error {
+	f.asking.Lock()
+	defer f.asking.Unlock()
+	return f.service.Halt(ctx, f.target, f.head, cancelWords(run))
+}
+
+func cancelWords(run string) string { return "somebody cancelled run " + run }
+
+// halt keeps that somebody asked for a stop about the head that a pull request has now.
+func (s *Service) halt(ctx context.Context, target review.Target, said string) error {
 	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
 		return err
@@ -201,7 +210,7 @@ func (s *Service) Halt(ctx context.Context, target review.Target, said string) e
 	if err != nil {
 		return err
 	}
-	return s.noteStop(ctx, target, pr.HeadSHA, said)
+	return s.Halt(ctx, target, pr.HeadSHA, said)
 }
 
 // halted says who asked for a stop about the head of a pull request, after the last run about it began; empty when nobody did.

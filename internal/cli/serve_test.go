@@ -740,6 +740,28 @@ func TestCancelledWhileNobodyServes(t *testing.T) {
 	s.stop(t, syscall.SIGKILL)
 }
 
+// A cancel is about the commit that the run was at work on: one that was pushed meanwhile is reviewed.
+func TestCancelledAfterAPush(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
+	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
+	if err := os.Chmod(slow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
+	s := h.serve("", "--reviewers", "exec:"+slow)
+	p := h.open(7, nil)
+	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.Delivered()
+	h.run("cancel", "latest")
+	h.within("the push to be reviewed", func() bool { return runs() == 2 })
+	s.stop(t, syscall.SIGKILL)
+}
+
 // A server keeps what became of the findings of a pull request once it is merged: as a webhook tells.
 func TestServeLearnsOfMerges(t *testing.T) {
 	t.Parallel()

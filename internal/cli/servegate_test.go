@@ -491,6 +491,25 @@ func TestApprovedOnRequestAndContested(t *testing.T) {
 	}
 }
 
+// A stop does not keep the success of a commit whose verdict people contest; and it still holds after that (threats.md T486).
+func TestStoppedAndContested(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(p.HeadSHA(), "success")
+	p.Comment("mona", "!prloop stop")
+	h.settled(2)
+	p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+	h.status(p.HeadSHA(), "failure")
+	h.settled(2)
+	p.Label("mona", "docs")
+	h.settle(p)
+	if w := h.settled(2)["#8"]; !strings.Contains(w.Why, "mona asked for a stop") {
+		t.Errorf("%+v", w)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // A fork's pull request that a maintainer reviewed on a machine of their own, so that no record here tells of its success, keeps it while it stays as it is, and no
 // longer (threats.md T465).
 func TestAForkApprovedElsewhere(t *testing.T) {

@@ -118,8 +118,7 @@ type runs interface {
 	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
 	Beside(ctx context.Context, pr review.PullRequest, head string) (numbers []int, err error)
 	InDoubt(context.Context, review.PullRequest) (bool, error)
-	// Halt keeps that no run about the head of a pull request begins by itself.
-	Halt(ctx context.Context, target review.Target, said string) error
+	Halt(ctx context.Context, target review.Target, head, said string) error
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)

@@ -105,10 +105,6 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		return d.record.Postpone(ctx, w.Subject, max(later.wait, leastWait), out)
 	case errors.Is(err, app.ErrCancelled):
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
-		target := review.Target{Repo: repoOf(w.Repo), PR: w.PR}
-		if err := d.service.Halt(ctx, target, "somebody cancelled run "+out.Run); err != nil {
-			d.Log.Warn("another run about the commit may begin", "pull request", target.String(), "err", err)
-		}
 	case errors.Is(err, errLater):
 		return nil // it stands in the queue of reviews
 	case err != nil && d.Lasting != nil && !d.Lasting(err) && w.Tries+1 < mostTries:
@@ -147,8 +143,8 @@ type look struct {
 func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	anew, seen := l.Anew, intake.SeenAs(l.Seen)
 	out.Seen = intake.Seen{State: seen.State}.String() // until GitHub says how it is: a list of it has it looked at again
-	drafts := l.Rules.Drafts
 	for range mostRuns {
+		drafts, stopped := l.Rules.Drafts, ""
 		client, err := l.github(ctx, l.target.Repo)
 		if err != nil {
 			return out, err
@@ -206,7 +202,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
-			drafts = drafts || known.Contested(pr)
+			drafts, stopped = drafts || known.Contested(pr), known.Stopped
 			if err := l.begin(ctx, pr, known); err != nil {
 				if errors.As(err, new(laterError)) {
 					err = cmp.Or(l.service.NotYet(ctx, pr, true), err)
@@ -214,8 +210,11 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 		}
-		ended, err := l.run(ctx, resume, drafts)
+		ended, err := l.run(ctx, resume, drafts, l.Fix && stopped == "")
 		out.Run = ended.Result.Run
+		if stopped != "" { // no other is to begin
+			err = errors.Join(err, l.service.Halt(ctx, l.target, pr.HeadSHA, stopped))
+		}
 		if err != nil {
 			return out, err
 		}
@@ -333,8 +332,8 @@ func (l look) merged(ctx context.Context, pr review.PullRequest) error {
 }
 
 // run reviews the pull request.
-func (l look) run(ctx context.Context, resume string, drafts bool) (app.Ended, error) {
-	o, err := l.order(l.Fix)
+func (l look) run(ctx context.Context, resume string, drafts, fixes bool) (app.Ended, error) {
+	o, err := l.order(fixes)
 	if err != nil {
 		return app.Ended{}, err
 	}

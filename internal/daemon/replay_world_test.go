@@ -273,7 +273,7 @@ func (w *world) Beside(context.Context, review.PullRequest, string) ([]int, erro
 
 func (w *world) InDoubt(context.Context, review.PullRequest) (bool, error) { return false, nil }
 
-func (w *world) Halt(context.Context, review.Target, string) error { return nil }
+func (w *world) Halt(context.Context, review.Target, string, string) error { return nil }
 
 // Merged is asked about what is merged alone.
 func (w *world) Merged(_ context.Context, o app.Order) (bool, error) {

@@ -168,7 +168,9 @@ func TestDecide(t *testing.T) {
 		{"a fork's that was asked for, and somebody who may block spoke", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true, Said: true}, ""},
 		{"a fork's that was asked for, and somebody spoke", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true}, "fork's"},
 		{"a draft that was asked for, and people said more since", change(func(p *review.PullRequest) { p.Draft, p.Standing = true, "2 CHANGES_REQUESTED " }), intake.Rules{}, known, ""},
-		{"stopped", change(func(p *review.PullRequest) { p.Standing = "2 CHANGES_REQUESTED " }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true, Stopped: "mona asked for a stop"}, "mona asked"},
+		{"stopped", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true, Stopped: "mona asked for a stop"}, "mona asked"},
+		{"stopped after a review, and people said more since", change(func(p *review.PullRequest) { p.Standing = "2 CHANGES_REQUESTED " }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Stopped: "mona asked for a stop"}, ""},
+		{"stopped before a review, and people said more since", change(func(p *review.PullRequest) { p.Standing = "2 CHANGES_REQUESTED " }), intake.Rules{}, intake.Known{Head: "0123", Run: "R", Stopped: "mona asked for a stop"}, "mona asked"},
 		{"reviewed at another commit", pr, intake.Rules{}, intake.Known{Head: "0123", Run: "R"}, ""},
 	} {
 		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {

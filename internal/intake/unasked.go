@@ -34,7 +34,7 @@ type Known struct {
 	Said bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
-	// Stopped says who asked for a stop about the commit that is the head now, since the last run began.
+	// Stopped says who asked for a stop about the commit that is the head now, since the last run began. Nothing is fixed then.
 	Stopped string
 	// Lately is when runs began about the commit that is the head now, the newest first.
 	Lately []time.Time
@@ -121,17 +121,17 @@ func (k Known) Contested(pr review.PullRequest) bool {
 	return k.Head == pr.HeadSHA && (k.Standing != Standing(pr) || k.Said)
 }
 
-// Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed because somebody asked is looked at again when it is contested
-// (threats.md T487).
+// Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed is looked at again when it is contested, also where it was reviewed
+// because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486).
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
 	switch {
 	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
-	case k.Stopped != "":
-		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
 	case k.Contested(pr):
 		return ""
+	case k.Stopped != "":
+		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
 	case drafts.Why(pr.Draft, r.Drafts, false) != "":
 		return drafts.Why(pr.Draft, r.Drafts, false)
 	case pr.CrossRepository && !r.Forks:
