@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
@@ -17,13 +17,18 @@ import (
 const hashRounds = 1 << 15
 
 // valueHash tells the value of a secret that the static reviewer found from others, by the whole of its lines in the change as it was told to it: what a
-// mask hides of them is not known line by line. The lines of a private key are those up to its footer. It is empty for other findings.
+// mask hides of them is not known line by line. The lines of a private key are those up to its footer. Where the lines are not to be found it is of the whole change,
+// so that no other finding has it. It is empty for other findings.
 func valueHash(f review.Finding, b review.Brief) (string, error) {
-	i := slices.IndexFunc(b.Files, func(bf review.BriefFile) bool { return sanitize.MaskSpelled(bf.Path) == f.File })
-	if i < 0 || f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
+	if f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
 		return "", nil
 	}
-	lines := headLines(b.Files[i].Diff)
+	lines := map[int]string{}
+	for _, bf := range b.Files { // a link that a file takes the place of has its name too
+		if sanitize.MaskSpelled(bf.Path) == f.File {
+			maps.Copy(lines, headLines(bf.Diff))
+		}
+	}
 	text := f.Title
 	for n := *f.Line; n < *f.Line+maxRuleLines; n++ {
 		line, ok := lines[n]
@@ -33,6 +38,11 @@ func valueHash(f review.Finding, b review.Brief) (string, error) {
 		text += "\n" + strings.TrimSpace(line)
 		if last := f.LineEnd == nil || n >= *f.LineEnd; last && (strings.Contains(line, "-----END") || !strings.Contains(text, "PRIVATE KEY")) {
 			break
+		}
+	}
+	if _, ok := lines[*f.Line]; !ok {
+		for _, bf := range b.Files {
+			text += "\n" + bf.Path + "\n" + bf.Diff
 		}
 	}
 	sum, err := pbkdf2.Key(sha256.New, text, []byte("prloop value"), hashRounds, 8)

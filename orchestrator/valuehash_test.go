@@ -37,6 +37,21 @@ func TestValueHash(t *testing.T) {
 		}
 	}
 	line := 1
+	twice := func(value, name string) string {
+		t.Helper()
+		gone := review.BriefFile{Path: "a.env", Diff: "diff --git a/a.env b/a.env\ndeleted file mode 120000\n--- a/a.env\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"}
+		made := review.BriefFile{Path: name, Diff: "diff --git a/a.env b/a.env\nnew file mode 100644\n--- /dev/null\n+++ b/a.env\n@@ -0,0 +1 @@\n+" + value + "\n"}
+		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: "a.env", Line: &line, Title: "Adds a token"}, review.Brief{Files: []review.BriefFile{gone, made}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	for _, name := range []string{"a.env", "elsewhere"} {
+		if twice("TOKEN=abc", name) == twice("TOKEN=abd", name) {
+			t.Errorf("two values in %s have one hash", name)
+		}
+	}
 	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}); hash != "" || err != nil {
 		t.Errorf("a finding that is no secret has %q, %v", hash, err)
 	}
