@@ -44,7 +44,7 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			}
 		}
 	}
-	if known.Stopped, err = s.halted(ctx, pr); err != nil {
+	if known.Stopped, known.StoppedAt, err = s.halted(ctx, pr); err != nil {
 		return known, err
 	}
 	for _, r := range runs {

@@ -159,12 +159,13 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 
 func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a stop: %s", login, url) }
 
-// A stopped is a note that somebody asked for a stop while a commit was the head, and which run about the pull request was the newest then. No clock tells what came
-// first: machines have their own.
+// A stopped is a note that somebody asked for a stop while a commit was the head, which run about the pull request was the newest then, and how often it had been asked
+// for. No clock tells what came first: machines have their own.
 type stopped struct {
-	Head string `json:"head"`
-	Run  string `json:"run,omitempty"`
-	Said string `json:"said"`
+	Head  string `json:"head"`
+	Run   string `json:"run,omitempty"`
+	Asked int64  `json:"asked,omitempty"`
+	Said  string `json:"said"`
 }
 
 func stopNote(t review.Target) string { return "stopped " + strings.ToLower(t.String()) }
@@ -184,7 +185,11 @@ func (s *Service) Halt(ctx context.Context, target review.Target, head, said str
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(stopped{head, run, said})
+	wanted, err := s.store.Wanted(ctx, store.Subject(target.Repo.Host+"/"+target.Repo.Owner+"/"+target.Repo.Name, target.PR, 0))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	data, err := json.Marshal(stopped{head, run, wanted.Asked, said})
 	if err != nil {
 		return err
 	}
@@ -213,24 +218,24 @@ func (s *Service) halt(ctx context.Context, target review.Target, said string) e
 	return s.Halt(ctx, target, pr.HeadSHA, said)
 }
 
-// halted says who asked for a stop about the head of a pull request, after the last run about it began; empty when nobody did.
-func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said string, err error) {
+// halted says who asked for a stop about the head of a pull request, after the last run about it began, and how often it had been asked for then; empty when nobody did.
+func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said string, asked int64, err error) {
 	target := review.Target{Repo: pr.Repo, PR: pr.Number}
 	text, err := s.store.Note(ctx, stopNote(target))
 	if err != nil || text == "" {
-		return "", err
+		return "", 0, err
 	}
 	var note stopped
 	if err := json.Unmarshal([]byte(text), &note); err != nil {
-		return "", fmt.Errorf("read who asked for a stop: %w", err)
+		return "", 0, fmt.Errorf("read who asked for a stop: %w", err)
 	}
 	if note.Head != pr.HeadSHA {
-		return "", nil
+		return "", 0, nil
 	}
 	if last, err := s.newest(ctx, target); err != nil || last != note.Run {
-		return "", err
+		return "", 0, err
 	}
-	return note.Said, nil
+	return note.Said, note.Asked, nil
 }
 
 // stops is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is.

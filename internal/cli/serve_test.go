@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -584,6 +585,38 @@ func TestServeAfterARepair(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// What a look fails to hear, such as what a collaborator says in a thread of what is approved, a later one hears.
+func TestSaidWhileTheRulesAreFaulty(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	clock := filepath.Join(h.home, "clock")
+	h.env = append(h.env, "PRLOOP_CLOCK="+clock)
+	dir := filepath.Join(h.home, "main")
+	if err := os.CopyFS(dir, os.DirFS("testdata/share/base")); err != nil {
+		t.Fatal(err)
+	}
+	rules := func(text string) {
+		write(t, filepath.Join(dir, ".reviewerc"), []byte(text))
+		all, err := h.repo.Branches()
+		if err == nil {
+			err = h.forge.Commit(h.repo, "main", all["main"], "Rules", os.DirFS(dir))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := h.open(7, nil)
+	s := h.serve("", "--every", "1s")
+	h.within("7 to be approved", func() bool { return h.wanted()["#7"].Outcome == "converged" })
+	rules("reviewers: [\n")
+	p.Reply(p.AddThread(forge.Thread{Path: "stock.go", Line: 1, Comments: []*forge.Comment{{Author: "mona", Association: "COLLABORATOR", Body: "P0: this drops the database."}}}), "mona", "P0: do not merge this.")
+	h.within("7 to fail", func() bool { w := h.wanted()["#7"]; return w.Outcome == "failed" && !w.Open() })
+	rules("min_reviewers: 1\n")
+	write(t, clock, []byte("31m"))
+	h.within("mona to be heard", func() bool { return h.wanted()["#7"].Outcome == "changes_requested" })
+	s.stop(t, syscall.SIGTERM)
+}
+
 // So is what failed because the model's key was refused, which began no run.
 func TestServeAfterAKeyWasReplaced(t *testing.T) {
 	t.Parallel()
@@ -616,6 +649,21 @@ func TestServeAfterADryRun(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// rerun has somebody ask for the checks of a pull request again.
+func (h *hall) rerun(number int) {
+	h.t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"action": "rerequested", "repository": map[string]any{"id": 2000000002, "full_name": "acme/widgets", "html_url": "https://github.com/acme/widgets"},
+		"sender": map[string]any{"id": 77, "type": "User"}, "check_suite": map[string]any{"pull_requests": []any{map[string]any{"number": number}}},
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if status := h.deliver(forge.Delivery{GUID: "11111111-1111-1111-1111-111111111101", Event: "check_suite", Action: "rerequested", Body: body}); status/100 != 2 {
+		h.t.Fatalf("the delivery: %d", status)
+	}
+}
+
 // Who asks for a stop has no other run begin by itself about that head, whether one was at work or waited (threats.md T486).
 func TestStoppedIsNotBegunAgain(t *testing.T) {
 	t.Parallel()
@@ -634,6 +682,10 @@ func TestStoppedIsNotBegunAgain(t *testing.T) {
 			}
 			s := h.serve("", "--reviewers", "exec:"+slow, "--every", "1s")
 			p := h.open(7, nil)
+			if waits { // asked for before the stop
+				h.forge.Delivered()
+				h.rerun(7)
+			}
 			want := 0
 			if !waits {
 				h.within("a reviewer to be at work", func() bool { return runs() == 1 })

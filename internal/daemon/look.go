@@ -186,7 +186,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 					return out, err
 				}
 			}
-			if l.Priority == intake.Command && out.Run == "" { // somebody asked since
+			if l.Priority == intake.Command && out.Run == "" && l.Asked > known.StoppedAt { // somebody asked since
 				known.Stopped = ""
 			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {

@@ -166,6 +166,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 			} else if !again {
 				continue
 			}
+			w.Anew, w.Priority = true, max(before.Priority, intake.Said) // what it failed to hear
 		}
 		if !looked || !before.Open() {
 			changed = append(changed, w)

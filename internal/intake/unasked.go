@@ -34,8 +34,10 @@ type Known struct {
 	Said bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
-	// Stopped says who asked for a stop about the commit that is the head now, since the last run began. Nothing is fixed then.
-	Stopped string
+	// Stopped says who asked for a stop about the commit that is the head now, since the last run began. Nothing is fixed then. StoppedAt is how often the
+	// pull request had been asked for.
+	Stopped   string
+	StoppedAt int64
 	// Lately is when runs began about the commit that is the head now, the newest first.
 	Lately []time.Time
 }
