@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"strings"
+
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/threads"
 )
@@ -16,10 +18,12 @@ func saysGrave(people conversation.People, t conversation.Thread) string {
 	return ""
 }
 
-// closedOver reports whether a thread is closed in which somebody says something grave, and no person closed it: prloop did, or an app.
+// closedOver reports whether a thread is closed in which somebody says something grave, and neither they closed it nor somebody else whose word settles a grave
+// finding: prloop did, an app, or the author of the pull request.
 func closedOver(people conversation.People, t conversation.Thread) bool {
-	v := people.Voice(t.ClosedBy, t.ClosedByBot)
-	return t.Closed && (v.Bot || v.Own && t.Status == conversation.Resolved) && saysGrave(people, t) != ""
+	who, v := saysGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
+	settles := v.Decides() || v.Own && t.Status != conversation.Resolved || !v.Bot && strings.EqualFold(t.ClosedBy, who)
+	return t.Closed && who != "" && !settles
 }
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
