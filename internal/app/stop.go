@@ -162,21 +162,24 @@ func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a st
 // A stopped is a note that somebody asked for a stop while a commit was the head, which run about the pull request was the newest then, and how often it had been asked
 // for. No clock tells what came first: machines have their own.
 type stopped struct {
-	Head  string `json:"head"`
 	Run   string `json:"run,omitempty"`
 	Asked int64  `json:"asked,omitempty"`
 	Said  string `json:"said"`
 }
 
-func stopNote(t review.Target) string { return "stopped " + strings.ToLower(t.String()) }
+func stopNote(t review.Target, head string) string {
+	return "stopped " + strings.ToLower(t.String()) + " " + head
+}
 
-// newest is the run about a pull request that began last; empty when there is none.
+// newest is the run about a pull request that began last, but for dry runs; empty when there is none.
 func (s *Service) newest(ctx context.Context, t review.Target) (string, error) {
-	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: 1})
-	if err != nil || len(runs) == 0 {
-		return "", err
+	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: mostEarlier})
+	for _, r := range runs {
+		if st, unread := s.requested(ctx, r.ID); unread != nil || !st.DryRun {
+			return r.ID, ctx.Err()
+		}
 	}
-	return runs[0].ID, nil
+	return "", err
 }
 
 // Halt keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
@@ -189,11 +192,11 @@ func (s *Service) Halt(ctx context.Context, target review.Target, head, said str
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	data, err := json.Marshal(stopped{head, run, wanted.Asked, said})
+	data, err := json.Marshal(stopped{run, wanted.Asked, said})
 	if err != nil {
 		return err
 	}
-	return s.store.SetNote(ctx, stopNote(target), string(data))
+	return s.store.SetNote(ctx, stopNote(target, head), string(data))
 }
 
 // cancelled keeps that somebody cancelled the run, as a stop about the head that it was at work on.
@@ -221,16 +224,13 @@ func (s *Service) halt(ctx context.Context, target review.Target, said string) e
 // halted says who asked for a stop about the head of a pull request, after the last run about it began, and how often it had been asked for then; empty when nobody did.
 func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said string, asked int64, err error) {
 	target := review.Target{Repo: pr.Repo, PR: pr.Number}
-	text, err := s.store.Note(ctx, stopNote(target))
+	text, err := s.store.Note(ctx, stopNote(target, pr.HeadSHA))
 	if err != nil || text == "" {
 		return "", 0, err
 	}
 	var note stopped
 	if err := json.Unmarshal([]byte(text), &note); err != nil {
 		return "", 0, fmt.Errorf("read who asked for a stop: %w", err)
-	}
-	if note.Head != pr.HeadSHA {
-		return "", 0, nil
 	}
 	if last, err := s.newest(ctx, target); err != nil || last != note.Run {
 		return "", 0, err

@@ -701,6 +701,7 @@ func TestStoppedIsNotBegunAgain(t *testing.T) {
 			if all := h.settled(2); !strings.Contains(all["#7"].Why, "mona asked for a stop") || runs() != want {
 				t.Errorf("%d runs: %+v", runs(), all["#7"])
 			}
+			h.prloop("", "run", "7", "-R", "acme/widgets", "--dry-run") // no review, and so no word against the stop
 			p.Label("mona", "docs")
 			if h.settled(2); runs() != want {
 				t.Errorf("%d runs", runs())
@@ -789,6 +790,31 @@ func TestCancelledWhileNobodyServes(t *testing.T) {
 	}
 	p.Comment("mona", "!prloop review")
 	h.within("another run", func() bool { return runs() == 2 })
+	s.stop(t, syscall.SIGKILL)
+}
+
+// A stop is about the head there is, also where the run in hand is about the one before.
+func TestStoppedAfterAPush(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
+	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
+	if err := os.Chmod(slow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
+	s := h.serve("", "--reviewers", "exec:"+slow)
+	p := h.open(7, nil)
+	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.Delivered()
+	p.Comment("mona", "!prloop stop")
+	h.within("the stop to be kept", func() bool { return strings.Contains(h.wanted()["#7"].Why, "mona asked for a stop") })
+	if h.settled(2); runs() != 1 {
+		t.Errorf("%d runs", runs())
+	}
 	s.stop(t, syscall.SIGKILL)
 }
 

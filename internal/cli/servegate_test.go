@@ -491,6 +491,24 @@ func TestApprovedOnRequestAndContested(t *testing.T) {
 	}
 }
 
+// What people say of what is approved is no review, and waits for no hour.
+func TestContestedInQuietHours(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+	s := h.serve("", reads...)
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	s.stop(t, syscall.SIGTERM)
+	if time.Now().UTC().Format("15:04") == "23:59" {
+		t.Skip("the one minute that is not quiet")
+	}
+	s = h.serve("", append(reads, "--quiet-hours", "00:00-23:59")...)
+	p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // A stop does not keep the success of a commit whose verdict people contest; and it still holds after that (threats.md T486).
 func TestStoppedAndContested(t *testing.T) {
 	t.Parallel()
