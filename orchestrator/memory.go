@@ -49,7 +49,8 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 		t.Own, t.Resolved = ours[t.ID], t.Resolved && !over[t.ID]
 		if first := objected[t.ID]; first.Body != "" {
 			t.Cured = true
-			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.CreatedAt.Before(first.Timestamp) })
+			from := slices.IndexFunc(t.Comments, func(c review.Comment) bool { return c.Body == first.Body && c.CreatedAt.Equal(first.Timestamp) })
+			t.Comments = t.Comments[max(from, 0):] // not by time, which is in whole seconds
 		}
 		if !t.Own || len(t.Comments) > 0 {
 			list = append(list, t)
