@@ -147,6 +147,11 @@ type PullRequest struct {
 	Newest []Comment `json:"-"`
 }
 
+// Refused reports whether the newest word in a review by somebody who may block requests changes.
+func (p PullRequest) Refused() bool {
+	return strings.HasSuffix(strings.TrimSpace(p.Standing), "CHANGES_REQUESTED")
+}
+
 // Person is somebody on GitHub.
 type Person struct {
 	Login string `json:"login"`

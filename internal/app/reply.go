@@ -22,7 +22,7 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 	case trigger.Stop:
 		body = "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
 			"A server begins no other by itself before the next commit; `!prloop review` asks for one."
-		err = s.halt(ctx, o.Target, stopWords(a.By, a.URL))
+		err = s.halt(ctx, o.Target, a)
 	case trigger.Status:
 		body, err = s.status(ctx, o.Target)
 	case trigger.Help:
@@ -64,6 +64,13 @@ func (s *Service) status(ctx context.Context, target review.Target) (string, err
 		b.WriteString(", and the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it")
 	}
 	b.WriteString(".\n- " + lastReport(comments, viewer) + "\n")
+	said, _, err := s.halted(ctx, pr)
+	if err != nil {
+		return "", err
+	}
+	if said != "" {
+		b.WriteString("- " + said + ". A server begins no run by itself before the next commit.\n")
+	}
 	for _, r := range running {
 		if r.State == store.Running { // one that nobody is at work on is told apart as interrupted
 			fmt.Fprintf(&b, "- The run %s is in hand since %s.\n", r.ID, r.Created.UTC().Format("2006-01-02 15:04 UTC"))

@@ -146,7 +146,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
 				said := stopWords(c.Author.Login, c.URL)
-				return said, f.service.Halt(ctx, f.target, f.head, said)
+				return said, f.service.haltBy(ctx, f.target, f.head, said, c.DatabaseID)
 			}
 			err = errors.Join(err, mayErr)
 		}
@@ -159,32 +159,44 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 
 func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a stop: %s", login, url) }
 
-// A stopped is a note that somebody asked for a stop while a commit was the head, which run about the pull request was the newest then, and how often it had been asked
-// for. No clock tells what came first: machines have their own.
+// A stopped is a note that somebody asked for a stop while a commit was the head, by which comment, which run about the pull request was the newest then, and how often it
+// had been asked for. No clock tells what came first: machines have their own.
 type stopped struct {
-	Run   string `json:"run,omitempty"`
-	Asked int64  `json:"asked,omitempty"`
-	Said  string `json:"said"`
+	Comment int64  `json:"comment,omitempty"`
+	Run     string `json:"run,omitempty"`
+	Asked   int64  `json:"asked,omitempty"`
+	Said    string `json:"said"`
 }
 
 func stopNote(t review.Target, head string) string {
 	return "stopped " + strings.ToLower(t.String()) + " " + head
 }
 
-// newest is the run about a pull request that began last, but for dry runs; empty when there is none.
-func (s *Service) newest(ctx context.Context, t review.Target) (string, error) {
+// newest is the run about a pull request that began last, but for dry runs, and the comment that asked for it; empty when there is none.
+func (s *Service) newest(ctx context.Context, t review.Target) (run string, asked int64, err error) {
 	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: mostEarlier})
 	for _, r := range runs {
-		if st, unread := s.requested(ctx, r.ID); unread != nil || !st.DryRun {
-			return r.ID, ctx.Err()
+		st, unread := s.requested(ctx, r.ID)
+		switch {
+		case unread != nil:
+			return r.ID, 0, ctx.Err()
+		case st.Asked != nil:
+			return r.ID, st.Asked.Comment, nil
+		case !st.DryRun:
+			return r.ID, 0, nil
 		}
 	}
-	return "", err
+	return "", 0, err
 }
 
 // Halt keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).
 func (s *Service) Halt(ctx context.Context, target review.Target, head, said string) error {
-	run, err := s.newest(ctx, target)
+	return s.haltBy(ctx, target, head, said, 0)
+}
+
+// haltBy is Halt for a comment, by its number.
+func (s *Service) haltBy(ctx context.Context, target review.Target, head, said string, comment int64) error {
+	run, _, err := s.newest(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -192,7 +204,7 @@ func (s *Service) Halt(ctx context.Context, target review.Target, head, said str
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	data, err := json.Marshal(stopped{run, wanted.Asked, said})
+	data, err := json.Marshal(stopped{comment, run, wanted.Asked, said})
 	if err != nil {
 		return err
 	}
@@ -209,7 +221,7 @@ func (f *stoppable) cancelled(ctx context.Context, run string) error {
 func cancelWords(run string) string { return "somebody cancelled run " + run }
 
 // halt keeps that somebody asked for a stop about the head that a pull request has now.
-func (s *Service) halt(ctx context.Context, target review.Target, said string) error {
+func (s *Service) halt(ctx context.Context, target review.Target, a Ask) error {
 	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
 		return err
@@ -218,7 +230,7 @@ func (s *Service) halt(ctx context.Context, target review.Target, said string) e
 	if err != nil {
 		return err
 	}
-	return s.Halt(ctx, target, pr.HeadSHA, said)
+	return s.haltBy(ctx, target, pr.HeadSHA, stopWords(a.By, a.URL), a.Comment)
 }
 
 // halted says who asked for a stop about the head of a pull request, after the last run about it began, and how often it had been asked for then; empty when nobody did.
@@ -232,7 +244,7 @@ func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said strin
 	if err := json.Unmarshal([]byte(text), &note); err != nil {
 		return "", 0, fmt.Errorf("read who asked for a stop: %w", err)
 	}
-	if last, err := s.newest(ctx, target); err != nil || last != note.Run {
+	if last, asked, err := s.newest(ctx, target); err != nil || last != note.Run || note.Comment > 0 && asked > note.Comment {
 		return "", 0, err
 	}
 	return note.Said, note.Asked, nil

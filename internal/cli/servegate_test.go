@@ -532,30 +532,40 @@ func TestStoppedAndContested(t *testing.T) {
 // longer (threats.md T465).
 func TestAForkApprovedElsewhere(t *testing.T) {
 	t.Parallel()
-	h, _ := openGated(t)
-	if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
-		t.Fatal(err)
+	for name, change := range map[string]func(*testing.T, *forge.PullRequest){
+		"another base": func(t *testing.T, p *forge.PullRequest) { retarget(t, p, "main") },
+		"a refusal": func(_ *testing.T, p *forge.PullRequest) {
+			p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := openGated(t)
+			if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+			p := h.open(18, func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
+			})
+			reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+			s := h.serve("", reads...)
+			h.settled(2)
+			env := h.env
+			h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, "laptop"))
+			h.prloop("", append(reads, "run", "18", "-R", "acme/widgets", "--no-fix")...)
+			h.env = env
+			h.status(p.HeadSHA(), "success")
+			p.Label("mona", "docs")
+			h.settled(2)
+			h.status(p.HeadSHA(), "success")
+			change(t, p)
+			if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #18" {
+				t.Errorf("%q", said)
+			}
+			s.stop(t, syscall.SIGTERM)
+		})
 	}
-	write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
-	p := h.open(18, func(s *forge.PullSpec) {
-		s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
-	})
-	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
-	s := h.serve("", reads...)
-	h.settled(2)
-	env := h.env
-	h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, "laptop"))
-	h.prloop("", append(reads, "run", "18", "-R", "acme/widgets", "--no-fix")...)
-	h.env = env
-	h.status(p.HeadSHA(), "success")
-	p.SetLabels("docs")
-	h.settled(2)
-	h.status(p.HeadSHA(), "success")
-	retarget(t, p, "main")
-	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #18" {
-		t.Errorf("%q", said)
-	}
-	s.stop(t, syscall.SIGTERM)
 }
 
 // A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478), and has GitHub asked nothing (threats.md T482).

@@ -190,7 +190,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				known.Stopped = ""
 			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr)), l.merged(ctx, pr)); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr) || known.Run == "" && pr.Refused()), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				switch {
@@ -216,6 +216,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			err = errors.Join(err, l.service.Halt(ctx, l.target, pr.HeadSHA, stopped))
 		}
 		if err != nil {
+			if _, e := l.record.Run(ctx, out.Run); errors.Is(e, store.ErrNotFound) { // it never began
+				out.Run = ""
+			}
 			return out, err
 		}
 		out.Outcome, out.Why = string(ended.Result.Outcome), ended.Result.Reason

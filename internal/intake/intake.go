@@ -98,8 +98,9 @@ type payload struct {
 		Association string `json:"author_association"`
 	}
 	Review *struct {
-		State string
-		User  *person
+		State       string
+		User        *person
+		Association string `json:"author_association"`
 	}
 	CheckSuite *checked `json:"check_suite"`
 	CheckRun   *checked `json:"check_run"`
@@ -247,7 +248,11 @@ func (p payload) review(t Told, _ Event) (Told, error) {
 		state = strings.ToLower(p.Review.State)
 	}
 	if t.Action == "dismissed" || t.Action == "submitted" && (state == "changes_requested" || state == "approved") {
-		return t.at(Look{PR: p.number(), Priority: Again, Settles: true})
+		l := Look{PR: p.number(), Priority: Again, Settles: true}
+		if state == "changes_requested" && review.MayBlock(p.Review.Association) {
+			l.Priority = Said
+		}
+		return t.at(l)
 	}
 	return t.nothing("a review that only comments changes no verdict"), nil
 }

@@ -108,6 +108,7 @@ func TestRead(t *testing.T) {
 		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
 		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Settles: true}, "", ""},
 		{"a reply of its author, a member", "pull_request_review_comment", with(replied, "NONE", "MEMBER", `"number":7`, `"number":7,"user":{"id":44}`), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
+		{"a member's review", "pull_request_review", with(reviewed, `"state"`, `"author_association":"MEMBER","state"`), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Settles: true}, "", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},
 		{"a merge queue", "merge_group", `{"action":"checks_requested",` + repository + `}`, review.Person{}, intake.Look{}, "no status in a merge queue", ""},
 		{"a star", "star", `{"action":"created"}`, review.Person{}, intake.Look{}, "nothing is done", ""},
