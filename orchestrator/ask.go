@@ -138,9 +138,14 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		report.Evidence = make([]evidence.Result, len(r.Findings))
 		for i := range r.Findings {
 			f := &r.Findings[i]
+			line, lineEnd := f.Line, f.LineEnd
 			ev, note, err := check.Place(ctx, f, plan.Kind == review.KindBuiltin)
 			if err != nil {
 				return AgentReport{}, err
+			}
+			if plan.Kind == review.KindStatic && line != nil {
+				f.Line, f.LineEnd, note = line, lineEnd, ""
+				ev.Quoted = ownLines(*f)
 			}
 			if note != "" {
 				answer.Receipt.Notes = append(answer.Receipt.Notes, fmt.Sprintf("findings/%d: %s", i, note))

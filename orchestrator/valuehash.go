@@ -30,7 +30,7 @@ func valueHash(f review.Finding, b review.Brief) (string, error) {
 		}
 	}
 	text := f.Title
-	for n := *f.Line; n < *f.Line+maxRuleLines; n++ {
+	for n := *f.Line; ; n++ {
 		line, ok := lines[n]
 		if !ok {
 			break
@@ -50,6 +50,15 @@ func valueHash(f review.Finding, b review.Brief) (string, error) {
 		return "", fmt.Errorf("hash the value of a finding: %w", err)
 	}
 	return hex.EncodeToString(sum), nil
+}
+
+// ownLines are the lines of a finding of the static reviewer, which counted them in the change. Its quote is without the value: the rest may stand elsewhere,
+// or be made to, and does not move the finding.
+func ownLines(f review.Finding) [2]int {
+	if f.LineEnd != nil {
+		return [2]int{*f.Line, *f.LineEnd}
+	}
+	return [2]int{*f.Line, *f.Line}
 }
 
 // headLines are the lines of the newer side of a diff, by number; none of a diff that cannot be read, which is not whole.

@@ -36,6 +36,10 @@ func TestValueHash(t *testing.T) {
 			t.Error(what)
 		}
 	}
+	long := strings.Repeat("aaaa\n+", 300)
+	if of(1, key(long+"a")) == of(1, key(long+"b")) {
+		t.Error("the end of a long key")
+	}
 	line := 1
 	twice := func(value, name string) string {
 		t.Helper()

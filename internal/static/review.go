@@ -130,13 +130,13 @@ func headed(text string) string {
 }
 
 // keep takes the hits of one rule in one file. After a few of one kind the rest only lengthens the last: a generated
-// file must not drown the report.
+// file must not drown the report. Secrets stay apart, as each is judged by its own value.
 func (w *work) keep(f *file, hits []hit) {
 	count := map[string]int{}
 	last := map[string]int{}
 	for _, h := range hits {
 		count[h.rule]++
-		if count[h.rule] > perFile {
+		if count[h.rule] > perFile && !h.alone() {
 			continue
 		}
 		last[h.rule] = len(w.found)
@@ -146,7 +146,7 @@ func (w *work) keep(f *file, hits []hit) {
 		w.found = append(w.found, placed{h, f})
 	}
 	for rule, n := range count {
-		if n > perFile {
+		if n > perFile && !w.found[last[rule]].alone() {
 			w.found[last[rule]].description += fmt.Sprintf(" The file has %d more such lines.", n-perFile)
 		}
 	}

@@ -241,6 +241,33 @@ func TestResultIsWholeAndRepeatable(t *testing.T) {
 	}
 }
 
+// A person settles one secret, not those that follow in its file, and a key with all of its text (threats.md T448).
+func TestEverySecretIsFoundForItself(t *testing.T) {
+	lines := ""
+	for _, c := range "abcdef" {
+		lines += `key = "` + awsKey[:19] + strings.ToUpper(string(c)) + "\"\n"
+	}
+	if got := brief(run(t, added("a.py", lines), Options{})); strings.Count(got, "secret-aws-key") != 6 {
+		t.Errorf("got %s", got)
+	}
+	const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh18W\n"
+	for text, end := range map[string]int{
+		body + "q7Rz2Lm9\n-----END PRIVATE KEY-----\nmore\n":              5,
+		body + "import os\n" + body + "-----END PRIVATE KEY-----\n":       3,
+		strings.Repeat(body, 250) + "-----END PRIVATE KEY-----\n" + body:  253,
+		"Proc-Type: 4,ENCRYPTED\n\n" + body + "-----END PRIVATE KEY-----": 6,
+	} {
+		r := run(t, added("a.key", "x\n-----BEGIN PRIVATE KEY-----\n"+text), Options{})
+		if len(r.Findings) != 1 || r.Findings[0].LineEnd == nil || *r.Findings[0].Line != 2 || *r.Findings[0].LineEnd != end {
+			t.Errorf("%.100s: %+v, want an end at %d", text, r.Findings, end)
+		}
+	}
+	quoted := `  "-----BEGIN PRIVATE KEY-----\n" +` + "\n" + `  "` + strings.TrimSpace(body) + `\n" +` + "\n" + `  "-----END PRIVATE KEY-----\n";` + "\n"
+	if r := run(t, added("a.js", quoted), Options{}); len(r.Findings) != 1 || r.Findings[0].LineEnd == nil || *r.Findings[0].LineEnd != 3 {
+		t.Errorf("in quotes: %+v", r.Findings)
+	}
+}
+
 // hostileLines are lines full of things that have to be looked at.
 func hostileLines() []string {
 	var out []string

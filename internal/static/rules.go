@@ -29,6 +29,9 @@ type hit struct {
 	evidence string
 }
 
+// alone reports whether a hit is never joined to others: who settles one secret says nothing of the next.
+func (h hit) alone() bool { return strings.HasPrefix(h.rule, "secret.") }
+
 // file is one changed file as the rules see it.
 type file struct {
 	path     string

@@ -189,7 +189,9 @@ func secrets(f *file) []hit {
 	var out []hit
 	f.each(func(i int, l diff.Line) {
 		if privateKeyIn(l.Text) != nil && f.holdsKey(i) {
-			out = append(out, secretHit(f, i, "private-key", "a private key", true))
+			h := secretHit(f, i, "private-key", "a private key", true)
+			h.end = f.keyEnd(i)
+			out = append(out, h)
 		}
 		seen := map[string]bool{} // one finding of a kind for a line is enough
 		var told []span           // and one for each value, whatever kinds it is of
@@ -243,13 +245,33 @@ func (f *file) holdsKey(i int) bool {
 		return true
 	}
 	for _, l := range f.lines[i+1 : min(i+4, len(f.lines))] {
-		t := strings.Trim(strings.TrimSpace(l.Text), `"'+,;\n`+"`")
+		t := strings.Trim(l.Text, " \t\r"+`"'+,;\n`+"`")
 		if keyBody.FindString(t) == t && len(t) >= 40 || strings.HasPrefix(t, "Proc-Type:") {
 			return true
 		}
 	}
 	return false
 }
+
+// keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key.
+func (f *file) keyEnd(i int) int {
+	end := f.lines[i].New
+	for _, l := range f.lines[i+1:] {
+		if l.New != end+1 || !keyText.MatchString(l.Text) || strings.Contains(f.lines[i].Text, keyFooter) {
+			break
+		}
+		if end = l.New; strings.Contains(l.Text, keyFooter) {
+			break
+		}
+	}
+	return end
+}
+
+// keyFooter begins the last line of a key.
+const keyFooter = "-----END"
+
+// keyText is a line of a key behind its header, alone or as a text of a program: base64, a word about it in a line of its own, or the footer.
+var keyText = lazyregexp.New(`^[\s"'` + "`" + `+.]*(?:[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*[\s"'` + "`" + `+,;.)\\]*$`)
 
 // lockLike files are full of digests.
 func lockLike(p string) bool {
