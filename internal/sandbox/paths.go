@@ -27,6 +27,44 @@ var etcPatterns = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/ch
 // there (npmrc, pip.conf, gemrc). Of them a child sees what etcPatterns names.
 var settings = []string{"/usr/etc", "/usr/local/etc", "/usr/pip.conf", "/usr/local/pip.conf", "/usr/lib/node_modules/npm/npmrc", "/usr/local/lib/node_modules/npm/npmrc"}
 
+// homes are the folders of the system in which, or in a folder of which, an image may keep the home of a package manager for all users: rust's has
+// /usr/local/cargo, ruby's /usr/local/bundle, maven's /usr/share/maven; Yarn takes /usr/local/share for the home of root.
+var homes = []string{"/usr/local", "/usr/local/share", "/usr/share"}
+
+// homeSettings are the files of such homes in which tokens and passwords lie.
+var homeSettings = []string{"credentials", "credentials.toml", "cargo/config", "cargo/config.toml", ".cargo/config", ".cargo/config.toml", ".cargo/credentials", ".cargo/credentials.toml",
+	"bundle/config", ".bundle/config", ".gemrc", ".gem/credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", "conf/settings.xml", "conf/settings-security.xml", "ref/settings-docker.xml",
+	".m2/settings.xml", "gradle.properties", "auth.json", "pip.conf", ".pypirc", ".condarc", "NuGet.Config", "nuget.config", ".netrc", ".gitconfig", ".git-credentials"}
+
+// settingsBelow are the paths of settings and of homeSettings that are there, below the root of a system. Links are followed.
+func settingsBelow(root string) []string {
+	var out []string
+	add := func(path string, file bool) {
+		if info, err := os.Stat(path); err != nil || file && !info.Mode().IsRegular() {
+			return
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(out, real) {
+			out = append(out, real)
+		}
+	}
+	for _, path := range settings {
+		add(filepath.Join(root, path), false)
+	}
+	for _, home := range homes {
+		home = filepath.Join(root, home)
+		entries, _ := os.ReadDir(home) // what cannot be listed has no home
+		for _, name := range homeSettings {
+			add(filepath.Join(home, name), true)
+			for _, e := range entries {
+				if !e.Type().IsRegular() {
+					add(filepath.Join(home, e.Name(), name), true)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // plainEtc are the paths of this machine that etcPatterns match.
 func plainEtc() []string {
 	var paths []string
@@ -51,6 +89,7 @@ func (p *plan) show(policy Policy, cmd Command) error {
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) && filepath.Clean(home) != "/" {
 		hide = append(hide, home)
 	}
+	settings := settingsBelow("/")
 	for _, path := range p.Mode.system() {
 		if p.Mode == modeRules {
 			p.addWithout(path, settings)
@@ -103,7 +142,7 @@ func (p *plan) addWithout(path string, without []string) {
 	if slices.Contains(without, path) {
 		return
 	}
-	if !slices.ContainsFunc(without, func(w string) bool { _, err := os.Lstat(w); return err == nil && within(w, path) }) {
+	if !slices.ContainsFunc(without, func(w string) bool { return within(w, path) }) {
 		p.addSystem(path)
 		return
 	}

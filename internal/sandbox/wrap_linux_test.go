@@ -242,6 +242,46 @@ func TestWhatOfEtcIsShown(t *testing.T) {
 	}
 }
 
+// An image may keep the home of a package manager among the system's folders, with the tokens for registries (threats.md T444).
+func TestSettingsOfImages(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := []string{"/usr/local/cargo/credentials.toml", "/usr/local/cargo/config.toml", "/usr/local/bundle/config", "/usr/local/share/.npmrc", "/usr/share/maven/conf/settings.xml",
+		"/usr/share/maven/ref/settings-docker.xml", "/usr/share/rust/.cargo/credentials", "/usr/local/miniconda3/pip.conf", "/usr/local/etc/npmrc"}
+	shown := []string{"/usr/local/cargo/bin/cargo", "/usr/local/cargo/registry/x", "/usr/local/bundle/gems/a/config", "/usr/share/maven/conf/logging/a.properties", "/usr/local/etc2/config", "/usr/lib/credentials/a"}
+	for _, path := range slices.Concat(hidden, shown) {
+		if err := os.MkdirAll(root+filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(root+path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(root+"/usr/share/maven", root+"/usr/local/maven"); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, path := range hidden {
+		want = append(want, root+strings.Replace(path, "/usr/local/etc/npmrc", "/usr/local/etc", 1))
+	}
+	got := settingsBelow(root)
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	p := &plan{Mode: modeRules}
+	p.addWithout(root+"/usr", got)
+	for _, path := range slices.Concat(hidden, shown) {
+		if is := p.shown(root + path); is != slices.Contains(shown, path) {
+			t.Errorf("%s without namespaces: shown %v", path, is)
+		}
+	}
+}
+
 // Debian's Java reads its settings from /etc.
 func TestDebiansJavaStarts(t *testing.T) {
 	t.Parallel()
