@@ -21,6 +21,7 @@ const (
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
 	OmittedUnknown   = "data of an unknown kind"
 	OmittedArchive   = "an archive that a tool loads from where it lies"
+	OmittedPacked    = "a packed page or script, which servers send in the place of the one it is named like"
 	omittedTarget    = "a link or a submodule of which git shows no text"
 	omittedUnread    = "not readable"
 	omittedLarge     = "too large"
@@ -120,7 +121,9 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 			if len(data) == 0 || f.Change == side.not {
 				return false
 			}
-			whys[i] = text(name, data)
+			if whys[i] = text(name, data); f.Change == diff.Deleted { // nothing loads what goes
+				whys[i] = textAnywhere(name, data)
+			}
 			return whys[i] != notText
 		})
 	}
@@ -133,12 +136,16 @@ func HoldsText(path string, data []byte) bool { return text(path, data) != notTe
 // text says in what way data that git takes for binary, or did not look at, is text or may be; empty when it is not. A picture's first
 // bytes are easily put before a program, so both the name and the bytes have to say that it is no text.
 func text(path string, data []byte) string {
-	switch {
-	case len(data) == 0:
+	if len(data) == 0 {
 		return notText
-	case helmChart(path):
-		return OmittedArchive
-	case ofData(path) && known(data):
+	}
+	return cmp.Or(loaded(path), textAnywhere(path, data))
+}
+
+// textAnywhere is text of a file whose place says nothing.
+func textAnywhere(path string, data []byte) string {
+	switch {
+	case namedData(path) && known(data):
 		if readable(data) {
 			return OmittedNUL
 		}
@@ -162,7 +169,7 @@ func text(path string, data []byte) string {
 	switch {
 	case plain > 0 && control*20 <= plain:
 		return OmittedNUL
-	case ofData(path):
+	case namedData(path):
 		return notText
 	}
 	return OmittedUnknown
@@ -174,14 +181,37 @@ var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff ps
 	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
 	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb`)
 
-// ofData reports whether a name's ending says that the file holds no text, and its place that nothing loads it.
-func ofData(name string) bool {
-	return !helmChart(name) && slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
+// namedData reports whether a name's ending says that the file holds no text.
+func namedData(name string) bool {
+	return slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
 }
 
-// helmChart reports whether a file is a packed chart in the folder from which Helm renders all there is.
-func helmChart(name string) bool {
-	return path.Base(path.Dir(name)) == "charts" && path.Ext(name) == ".tgz"
+// ofData reports whether a name's ending says that the file holds no text, and its place that nothing loads it.
+func ofData(name string) bool { return loaded(name) == "" && namedData(name) }
+
+// packedEndings are the endings of a page or a script that is packed: gzip_static of nginx, Rails and Caddy send such a file without being told to by any text.
+var packedEndings = strings.Fields(`js mjs css html htm wasm svg`)
+
+// loaded says why packed data is more than data where it lies: Helm renders all charts of its folder, Terraform installs the providers of its own, and servers send
+// app.js.gz for app.js. It is empty for all else.
+func loaded(name string) string {
+	dir, base := path.Split(strings.ToLower(name))
+	stem := strings.TrimPrefix(path.Ext(strings.TrimSuffix(base, path.Ext(base))), ".")
+	switch path.Ext(base) {
+	case ".tgz":
+		if path.Base(dir) == "charts" {
+			return OmittedArchive
+		}
+	case ".zip":
+		if strings.Contains("/"+dir, "/terraform.d/plugins/") {
+			return OmittedArchive
+		}
+	case ".gz", ".zst":
+		if slices.Contains(packedEndings, stem) {
+			return OmittedPacked
+		}
+	}
+	return ""
 }
 
 // yarnCache reports whether a file is a package as Yarn keeps it for a run without an installation. Its name holds the sum of what is in it, so an update
