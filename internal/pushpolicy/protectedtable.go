@@ -420,6 +420,7 @@ var rows = []row{
 	{".user.ini", anyDepth, deploys, "https://www.php.net/manual/en/configuration.file.per-user.php"},
 	{"kustomization.{yaml,yml}", anyDepth, deploys, schemaStore},
 	{"terragrunt*.hcl", anyDepth, deploys, "https://terragrunt.gruntwork.io/docs/reference/hcl/blocks/"},
+	{"root.hcl", anyDepth, deploys, "https://terragrunt.gruntwork.io/docs/migrate/migrating-from-root-terragrunt-hcl/"},
 	{"*.tfstate{,.backup}", anyDepth, deploys, "https://developer.hashicorp.com/terraform/language/state"},
 	{"cdktf.json", anyDepth, deploys, "https://github.com/hashicorp/terraform-cdk"},
 	{"*.pkr.{hcl,json}", anyDepth, deploys, "https://developer.hashicorp.com/packer/docs/templates/hcl_templates"},
@@ -920,10 +921,12 @@ var rows = []row{
 	{"ava.config.*", anyDepth, configuresChecks, "https://github.com/avajs/ava"},
 	{"knip.config.*", anyDepth, configuresChecks, "https://knip.dev/overview/configuration"},
 	{"puppeteer.config.*", anyDepth, configuresChecks, "https://github.com/prettier/prettier"},
+	{".puppeteerrc*", anyDepth, configuresChecks, "https://pptr.dev/guides/configuration/"},
 	{"{.,}biome.json{,c}", anyDepth, configuresChecks, "https://github.com/cline/cline"},
 	{"karma.conf.*", anyDepth, configuresChecks, "https://karma-runner.github.io/latest/config/configuration-file.html"},
 	{"protractor.conf.*", anyDepth, configuresChecks, iconTheme},
 	{".mocharc*", anyDepth, configuresChecks, schemaStore},
+	{"test/mocha.opts", anyDepth, configuresChecks, "https://github.com/mochajs/mocha/releases/tag/v8.0.0"},
 	{"cypress.json", anyDepth, configuresChecks, schemaStore},
 	{".nycrc*", anyDepth, configuresChecks, schemaStore},
 	{"{ts,js}config*.json", anyDepth, configuresChecks, "https://www.typescriptlang.org/tsconfig/"},
@@ -1071,10 +1074,12 @@ var rows = []row{
 	{"configure.{win,ucrt}", anyDepth, runsBuilds, "https://cran.r-project.org/doc/manuals/r-release/R-exts.html"},
 	{"webpack.mix.js", anyDepth, runsBuilds, "https://laravel-mix.com/docs"},
 	{"knexfile.{js,cjs,mjs,ts}", anyDepth, runsBuilds, "https://knexjs.org/guide/migrations.html"},
+	{"ormconfig.{js,cjs,mjs,ts,json,yml,yaml,xml,env}", anyDepth, runsBuilds, "https://github.com/typeorm/typeorm/blob/3c02ab7ad844dc99caeea56ec14f8d16874a81b4/docs/using-ormconfig.md"},
 	{"nodemon.json", anyDepth, runsBuilds, "https://github.com/remy/nodemon"},
 	{"jest-preset.{js,cjs,mjs,json}", anyDepth, configuresChecks, "https://jestjs.io/docs/configuration"},
 	// Tools without a row of their own name their files so. Some sources do too (app.config.ts of Angular); those are for a person.
 	{"*.{config,preset,setup}.{js,cjs,mjs,ts,cts,mts}", anyDepth, runsBuilds, iconTheme},
+	{".*rc.{js,cjs,mjs,ts,cts,mts}", anyDepth, runsBuilds, "https://github.com/cosmiconfig/cosmiconfig"},
 	{"*.lock", anyDepth, declaresPackages, linguist},
 
 	// What Explorer and its like read when a folder is looked at; some send the user's name and a hash of the password where they say.

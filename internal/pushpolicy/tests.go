@@ -216,7 +216,7 @@ func weakened(c Change) []TestChange {
 var (
 	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|snapshots|goldens?|testdata|fixtures)/|\.(snap|golden|approved\.[a-z]+)$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
-		`\.mocharc(\.[a-z]+)?|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
+		`\.mocharc(\.[a-z]+)?|mocha\.opts|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
 		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +
 		`tests/(bootstrap|pest)\.php|(cypress/support|cypress/plugins)/[^/]+|testthat\.r|linuxmain\.swift|xctestmanifests\.swift)$`)
 	blockComment = lazyregexp.New(`^\s*(/\*([^*]|$)|=begin\b|#if (0|false|FALSE)\b)`)
