@@ -42,7 +42,7 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
 	logins := s.Logins(own.Login)
 	if req.Fix != nil {
-		logins = append(logins, speakers(d, own)...)
+		logins = append(logins, speakers(d)...)
 	}
 	if l.People == nil || len(logins)+len(s.Threads) == 0 {
 		return nil, nil

@@ -4,30 +4,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // speakers are those who say something in conversations that are open, or in reviews that request changes: what they may do decides whether
-// a fixer is asked for it. The account that we post as is none of them.
-func speakers(d review.Discussion, own review.Person) (out []string) {
-	add := func(p review.Person) {
-		if !p.Bot && p.Login != "" && !effects.Same(p, own) {
+// a fixer is asked for it. What bears our marker says none of them.
+func speakers(d review.Discussion) (out []string) {
+	add := func(p review.Person, said string) {
+		if !p.Bot && p.Login != "" && !sanitize.HasMarker(said) {
 			out = append(out, p.Login)
 		}
 	}
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
 			if !t.Resolved {
-				add(c.Author)
+				add(c.Author, c.Body)
 			}
 		}
 	}
 	for _, r := range d.Reviews {
 		if r.State == "CHANGES_REQUESTED" {
-			add(r.Author)
+			add(r.Author, r.Body)
 		}
 	}
 	return out
