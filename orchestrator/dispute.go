@@ -37,10 +37,9 @@ type People interface {
 	Denied(err error) bool
 }
 
-// people asks what those may whose word matters in our threads, and who reviews the pull request. What GitHub does not tell is none.
-func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, own review.Person) (*conversation.People, error) {
-	out := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: own.Login, Permissions: map[string]string{}}
-	logins := s.Logins(own.Login)
+// people asks what those may whose word matters in our threads, and who reviews the pull request, beside those that are known. What GitHub does not tell is none.
+func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, out conversation.People) (*conversation.People, error) {
+	logins := s.Logins(out.Own)
 	if req.Fix != nil {
 		logins = append(logins, speakers(d)...)
 	}
@@ -71,7 +70,7 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 		asked = append(asked, req.Disputes.Ask...)
 	}
 	for _, login := range asked {
-		if !strings.EqualFold(login, own.Login) {
+		if !strings.EqualFold(login, out.Own) {
 			add(login)
 		}
 	}

@@ -96,6 +96,10 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		if err != nil {
 			return snap, err
 		}
+		known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login}
+		if discussion, err = l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
+			return snap, err
+		}
 		kind := l.comment(req.Target.Repo)
 		ours := func(c review.Comment) bool {
 			// What this run posted before it was resumed as somebody else is its own all the same.
@@ -103,7 +107,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		}
 		state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 		snap.Conversation = &state
-		if snap.People, err = l.people(ctx, req, pr, discussion, state, viewer); err != nil {
+		if snap.People, err = l.people(ctx, req, pr, discussion, state, known); err != nil {
 			return snap, err
 		}
 		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)

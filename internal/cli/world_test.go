@@ -302,10 +302,15 @@ func cmdStory(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, f.Close()))
 }
 
-// cmdPermission says what somebody may do with the repository: permission LOGIN none|read|triage|write|maintain|admin
+// cmdPermission says what somebody may do with the repository, and that their membership is private: permission LOGIN none|read|triage|write|maintain|admin [private]
 func cmdPermission(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, len(args) == 2, "permission LOGIN LEVEL")
-	worldOf(ts).start(ts, "").SetPermission(args[0], forge.Permission(args[1]))
+	private := len(args) == 3 && args[2] == "private"
+	need(ts, neg, len(args) == 2 || private, "permission LOGIN LEVEL [private]")
+	repo := worldOf(ts).start(ts, "")
+	repo.SetPermission(args[0], forge.Permission(args[1]))
+	if private {
+		repo.Conceal(args[0])
+	}
 }
 
 // cmdToken logs in with another token, of octocat, read-only if asked for, or of somebody else: token VALUE [readonly|LOGIN]

@@ -73,6 +73,7 @@ type Repo struct {
 	f          *Forge
 	parent     *Repo
 	roles      map[string]Permission
+	concealed  map[string]bool // whose membership is private
 	prs        map[int]*PullRequest
 	lastNumber int
 	release    *Release
@@ -254,7 +255,7 @@ func (f *Forge) AddRepo(owner, name string) (*Repo, error) {
 	}
 	r := &Repo{
 		Owner: owner, Name: name, ID: f.newID(), Bare: filepath.Join(f.dir, "git", owner, name+".git"), f: f,
-		roles: map[string]Permission{}, prs: map[int]*PullRequest{}, created: f.now(),
+		roles: map[string]Permission{}, concealed: map[string]bool{}, prs: map[int]*PullRequest{}, created: f.now(),
 	}
 	f.user(owner)
 	r.roles[strings.ToLower(owner)] = Admin
@@ -269,6 +270,13 @@ func (r *Repo) SetPermission(login string, p Permission) {
 	defer r.f.mu.Unlock()
 	r.f.user(login)
 	r.roles[strings.ToLower(login)] = p
+}
+
+// Conceal makes the membership of somebody private: GitHub says that they contributed, whatever they may do.
+func (r *Repo) Conceal(login string) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	r.concealed[strings.ToLower(login)] = true
 }
 
 // SetPrivate hides the repository from outsiders, or shows it.
@@ -330,6 +338,8 @@ func (r *Repo) association(login string) string {
 	switch {
 	case strings.EqualFold(login, r.Owner):
 		return "OWNER"
+	case r.concealed[strings.ToLower(login)]:
+		return "CONTRIBUTOR"
 	case r.roles[strings.ToLower(login)].rank() > 0:
 		return "COLLABORATOR"
 	}

@@ -1,0 +1,62 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// collaborator is what GitHub says of somebody who may write and is no member.
+const collaborator = "COLLABORATOR"
+
+// belonging is a discussion in which whoever may write is said to belong here. Of a member whose membership is private GitHub says CONTRIBUTOR or NONE, so
+// their permission is asked, where they say something that blocks when one who belongs here says it. What GitHub told is added to known.
+func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discussion, known *conversation.People) (review.Discussion, error) {
+	logins := outsiders(d)
+	if l.People == nil || len(logins) == 0 {
+		return d, nil
+	}
+	if err := l.permissions(ctx, repo, known, logins); err != nil {
+		return d, err
+	}
+	raised := func(p review.Person) review.Person {
+		if v := known.Voice(p.Login, p.Bot); v.Write && !v.Bot && !review.MayBlock(p.Association) {
+			p.Association = collaborator
+		}
+		return p
+	}
+	d.Threads, d.Reviews = slices.Clone(d.Threads), slices.Clone(d.Reviews)
+	for i, t := range d.Threads {
+		d.Threads[i].Comments = slices.Clone(t.Comments)
+		for j, c := range t.Comments {
+			d.Threads[i].Comments[j].Author = raised(c.Author)
+		}
+	}
+	for i, r := range d.Reviews {
+		d.Reviews[i].Author = raised(r.Author)
+	}
+	return d, nil
+}
+
+// outsiders are those of whom GitHub does not say that they belong here, and who say that something is a P0 or a P1 in a thread, or request changes.
+func outsiders(d review.Discussion) (out []string) {
+	add := func(p review.Person, blocks bool) {
+		if blocks && !p.Bot && !review.MayBlock(p.Association) && !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, p.Login) }) {
+			out = append(out, p.Login)
+		}
+	}
+	for _, t := range d.Threads {
+		for _, c := range t.Comments {
+			add(c.Author, threads.Severe(c.Body, collaborator) && !sanitize.HasMarker(c.Body))
+		}
+	}
+	for _, r := range d.Reviews {
+		add(r.Author, r.State == "CHANGES_REQUESTED")
+	}
+	return out
+}
