@@ -272,7 +272,7 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	return done.Ref, done.Overtaken, err
 }
 
-// saidSince reports whether somebody who is heard, or may block, has said something in a thread since a round read it.
+// saidSince reports whether somebody who is heard, or may block, has said something in a thread since a round read it, or changed what they had said.
 func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thread) (bool, error) {
 	said, err := l.Replier.ThreadCommentsSince(ctx, snap.PR, since(snap.PR))
 	if err != nil {
@@ -281,7 +281,7 @@ func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thre
 	people := snap.persons()
 	people.Permissions = maps.Clone(people.Permissions)
 	for _, c := range said {
-		known := slices.ContainsFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return r.ID == c.DatabaseID })
+		known := slices.ContainsFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return r.Is(c) })
 		if strconv.FormatInt(c.ReplyTo, 10) != t.ID || known || sanitize.HasMarker(c.Body) {
 			continue
 		}

@@ -194,9 +194,13 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		need(ts, neg, at > 0 && at <= len(p.Comments()) && strings.Contains(p.Comments()[at-1].Body, rest[1]), "a comment with that text")
 		c := p.Comments()[at-1]
 		p.EditComment(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
-	case "edit": // edit NUMBER OLD NEW: somebody edits the first comment of a thread
-		need(ts, neg, len(rest) == 3, "pr N edit NUMBER OLD NEW")
-		c := threadOf(ts, p, rest[0]).Comments[0]
+	case "edit": // edit NUMBER OLD NEW [last]: somebody edits the first comment of a thread, or the last
+		need(ts, neg, len(rest) == 3 || len(rest) == 4 && rest[3] == "last", "pr N edit NUMBER OLD NEW [last]")
+		all := threadOf(ts, p, rest[0]).Comments
+		c := all[0]
+		if len(rest) == 4 {
+			c = all[len(all)-1]
+		}
 		p.EditReply(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
 	case "pending": // somebody has begun a review and not submitted it: pending LOGIN
 		need(ts, neg, len(rest) == 1, "pr N pending LOGIN")

@@ -78,9 +78,17 @@ type Reply struct {
 	Author    string    `json:"author"`
 	Body      string    `json:"body"`
 	Timestamp time.Time `json:"timestamp"`
+	// Updated is when it was edited last.
+	Updated time.Time `json:"updated,omitzero"`
 	// Association is GitHub's, Bot true of apps; neither grants anything.
 	Association string `json:"association,omitempty"`
 	Bot         bool   `json:"bot,omitempty"`
+}
+
+// Is reports whether a comment is this reply, and nobody has edited it since. GitHub gives a comment another time for more than an edit, and of what is kept of a
+// text a part may be masked: both have to differ.
+func (r Reply) Is(c review.Comment) bool {
+	return r.ID == c.DatabaseID && (!c.UpdatedAt.After(r.Updated) || strings.TrimSpace(c.Body) == r.Body)
 }
 
 // Thread is one thread of ours.
@@ -320,7 +328,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	o := r.open(c)
 	if !o.Marked {
 		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
-			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(),
+			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
 				Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
