@@ -39,7 +39,9 @@ const (
 	// firstWait is the first wait after a failure, which doubles up to longestWait; after mostTries it is given up.
 	firstWait   = 30 * time.Second
 	longestWait = 30 * time.Minute
-	mostTries   = 8
+	// interruptedWait is the wait after the last failure to go on with a run.
+	interruptedWait = 6 * time.Hour
+	mostTries       = 8
 	// mostRuns is how often a pull request whose head moves is looked at in one turn.
 	mostRuns = 3
 )

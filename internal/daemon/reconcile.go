@@ -193,16 +193,17 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 }
 
 // fruitless reports whether a look failed, some time ago, without a run that ended: what kept it from one, such as a fault in the base's .reviewerc or a key that
-// was refused, shows in no pull request when it is gone.
+// was refused, shows in no pull request when it is gone. A run that cannot be gone on with sets two statuses each time, of which a commit takes a thousand: it waits longer.
 func (d *Daemon) fruitless(ctx context.Context, w store.Wanted) (bool, error) {
-	if w.Outcome != failed || wallclock.Now().Sub(w.Updated) < longestWait {
+	since := wallclock.Now().Sub(w.Updated)
+	if w.Outcome != failed || since < longestWait {
 		return false, nil
 	}
 	run, err := d.record.Run(ctx, w.Run)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}
-	return run.State != store.Finished, err
+	return run.State != store.Finished && since >= interruptedWait, err
 }
 
 // suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.
