@@ -148,6 +148,9 @@ func assignmentSpans(s string) []Span {
 			i = end - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
 			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
+				if m[4] < m[5] {
+					end = quoteEnd(s, end, rest[m[4]:m[5]])
+				}
 				out = appendLines(out, s, from+m[6], end)
 			}
 		}
@@ -198,6 +201,25 @@ func valueEnd(s string, i int) int {
 		return i + n
 	}
 	return len(s)
+}
+
+// quoteEnd is where a secret in quotes ends of which all up to i is known to be one: at the closing quote, as a sign that ends a word in code may stand in
+// the middle of a secret. It is i where a blank comes first: what follows may be no part of it.
+func quoteEnd(s string, i int, opening string) int {
+	quote, escaped := opening[len(opening)-1], strings.Contains(opening, `\`)
+	for j := i; j < min(len(s), i+assignmentReach); j++ {
+		switch {
+		case s[j] <= ' ':
+			return i
+		case s[j] == quote && escaped && s[j-1] == '\\':
+			return j - 1
+		case s[j] == quote && !escaped:
+			return j
+		case s[j] == '\\' && !escaped && j+1 < len(s) && s[j+1] > ' ':
+			j++ // what follows belongs to the text, a quote too
+		}
+	}
+	return i
 }
 
 // tells reports whether the word at i of a text in lower case names a secret in plain words, not the parts of a language or a count.

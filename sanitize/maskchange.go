@@ -73,8 +73,8 @@ func (l *learner) mask(s string, spans []Span) string {
 			continue
 		}
 		l.all[v], l.own[v] = true, true
-		if Random(v) {
-			l.known = append(l.known, v)
+		if plain := v[:valueEnd(v, 0)]; Random(plain) { // all of it, or what stands before the first bracket
+			l.known = append(l.known, plain)
 		}
 	}
 	return replaceSpans(s, spans)

@@ -30,7 +30,13 @@ func TestMaskChange(t *testing.T) {
 		{"a name that gitleaks takes for a key", `api_key = verifySignatureV2Strict`, `api_key = [REDACTED]`},
 		{"one in a comparison", `    assert api_key == verifySignatureV2Strict`, `    assert api_key == [REDACTED]`},
 		{"a line of a key", "-----BEGIN PRIVATE KEY-----", "[REDACTED]"},
-		{"a secret that a bracket cuts", `password = "abc12345(deFghij12X"`, `password = "[REDACTED](deFghij12X"`},
+		{"a secret with a bracket", `password = "abc12345(deFghij12X"`, `password = "[REDACTED]"`},
+		{"a key of Django", `SECRET_KEY = 'django-insecure-q7w(2e)m#k$v8{b^n1&x*c0z9l_h5g!f4d3s'`, `SECRET_KEY = '[REDACTED]'`},
+		{"another quote in one", `password = "abc12345'deF{ghij}12X",`, `password = "[REDACTED]",`},
+		{"a quote that belongs to one", `password = "abc12345\"deF(ghij12X", 1)`, `password = "[REDACTED]", 1)`},
+		{"one in a text of JSON", `{"k": "password=\"abc12345(deFghij12X\", f(x)"}`, `{"k": "password=\"[REDACTED]\", f(x)"}`},
+		{"what stands behind a blank", `password = "abc12345(deFghij12X and f(x)"`, `password = "[REDACTED](deFghij12X and f(x)"`},
+		{"code behind the closing quote", `password = "abc12345deFghij12X".concat(f("x"))`, `password = "[REDACTED]".concat(f("x"))`},
 		{"hidden characters in a token", "run(\"ghp\u200b_abc\", x)", `run("[REDACTED]", x)`},
 	} {
 		diff := "@@ -1,2 +1,2 @@\n-" + c.line + "\n+" + c.line + "\n x = 1\n"
@@ -87,5 +93,14 @@ func TestMaskChangeKeepsPublishedExamples(t *testing.T) {
 	maskChange(t, []*string{&text}, &diff, nil)
 	if text != line || diff != want {
 		t.Errorf("%s%s", text, diff)
+	}
+}
+
+// What stands before the bracket in a secret is taken out elsewhere too.
+func TestMaskChangeLearnsWhatABracketEnds(t *testing.T) {
+	text, diff := `secret = "q7Rz2Lm9Xc4Vb8Nt1Wk6(x9Kq2"`, "@@ -0,0 +1 @@\n+# was q7Rz2Lm9Xc4Vb8Nt1Wk6\n"
+	maskChange(t, []*string{&text}, &diff, nil)
+	if text != `secret = "[REDACTED]"` || diff != "@@ -0,0 +1 @@\n+# was [REDACTED]\n" {
+		t.Errorf("%s\n%s", text, diff)
 	}
 }
