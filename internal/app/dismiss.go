@@ -167,13 +167,14 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 // marks are what lines keep of a distinct finding: of its first wording, and of those that this one would not be known by.
 func marks(f distinct.Finding) []identity.Mark {
 	var out []identity.Mark
+	of := dismissals.Case{Wordings: f.Wordings}
 	for i, w := range f.Wordings {
-		m := identity.Mark{ID: f.ID, Category: w.Category, File: w.File, Title: w.Title}
-		if i > 0 {
+		m := of.MarkOf(w, f.ID)
+		if i > 0 && !m.Value {
 			m.ID = identity.ID(f.Wordings[i : i+1])
 		}
 		known := slices.ContainsFunc(out, func(have identity.Mark) bool {
-			return have.ID == m.ID || (!identity.Security(w.Category) || identity.Security(have.Category)) && identity.Recognize([]identity.Mark{have}, [][]review.Finding{{w}})[0] == 0
+			return have.ID == m.ID && !m.Value || (!identity.Security(w.Category) || identity.Security(have.Category)) && of.Takes(have, w)
 		})
 		if !known {
 			out = append(out, m)

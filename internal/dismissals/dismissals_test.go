@@ -44,6 +44,50 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A line says that it is for the value of a secret; one from before lines said so is known by the title of the rule (threats.md T459).
+func TestALineForAValue(t *testing.T) {
+	secret := review.Finding{Priority: review.P1, Category: "security", File: "a.py", Line: at(7), Title: "Adds a secret written into the code", ValueHash: "01"}
+	word, below := secret, secret
+	word.ValueHash, word.Title, word.Category = "", "Hardcoded credential", "bug"
+	below.ValueHash, below.Line = "", at(8)
+	c := Case{Wordings: []review.Finding{word, secret, below}}
+	id := identity.ID(c.Wordings)
+	for _, row := range []struct {
+		of   review.Finding
+		want identity.Mark
+	}{
+		{secret, identity.Mark{ID: id, Category: "security", File: "a.py", Title: secret.Title, Value: true}},
+		{word, identity.Mark{ID: id, Category: "security", File: "a.py", Title: word.Title, Value: true}},
+		{below, identity.Mark{ID: identity.ID([]review.Finding{below}), Category: "security", File: "a.py", Title: below.Title}},
+	} {
+		if d := cmp.Diff(row.want, c.MarkOf(row.of, id)); d != "" {
+			t.Error(d)
+		}
+	}
+	m := c.MarkOf(word, id)
+	line, _ := Dismissal{Mark: &m, Priority: review.P1, By: "mona", Why: "so"}.Text()
+	if want := id + " | P1 secret_value | a.py | Hardcoded credential | mona | - | so"; line != want {
+		t.Errorf("%q, want %q", line, want)
+	}
+	for said, want := range map[string]bool{
+		line: true,
+		strings.ReplaceAll(line, "P1 secret_value | a.py | Hardcoded credential", "P1 security | a.py | Adds a GitHub token"): true,
+		strings.ReplaceAll(line, "secret_value", "security"):                                                                  false,
+		strings.ReplaceAll(line, "secret_value", "secret"):                                                                    false,
+	} {
+		if list, faults := Read([]byte(said)); len(list) != 1 || list[0].Mark.Value != want || want && list[0].Mark.Category != "security" {
+			t.Errorf("%q: %+v %v", said, list, faults)
+		}
+	}
+	for category, title := range map[string]string{"Secret value": "Hardcoded credential", "security": "Adds a GitHub token"} {
+		m = identity.Mark{ID: id, Category: category, File: "a.py", Title: title}
+		line, _ := Dismissal{Mark: &m, By: "mona", Why: "so"}.Text()
+		if list, _ := Read([]byte(line)); len(list) != 1 || list[0].Mark.Value || !identity.Security(list[0].Mark.Category) {
+			t.Errorf("a model's words make a line one for a value: %q", line)
+		}
+	}
+}
+
 // Whatever a title, a name or a reason holds, the line that says it reads as the same dismissal, or none is written.
 func TestALineIsReadBack(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a | b", "x|y", " \t ", "é\u202e", "# no comment", "\n"}))
@@ -147,6 +191,11 @@ func TestApply(t *testing.T) {
 	by := func(name string, f review.Finding) review.Finding { f.Source.Name = name; return f }
 	token := agent(review.Finding{Priority: review.P0, Category: "security", File: "a.go", Line: at(7), Title: "Adds a secret", Evidence: "TOKEN = [REDACTED]", ValueHash: "01"})
 	hashed := func(f review.Finding, hash string) review.Finding { f.ValueHash = hash; return f }
+	word := func(at int, title string) review.Finding {
+		return by("two", agent(review.Finding{Priority: review.P1, Category: "security", File: "a.go", Line: &at, Title: title, Evidence: "KEY = [REDACTED]"}))
+	}
+	moved := func(f review.Finding) review.Finding { f.Line = at(70); return f }
+	value := func(f review.Finding) Dismissal { d := line(f, "c1"); d.Mark.Value = true; return d }
 	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
 	merged := map[string]string{"c1": "boss"}
 	for _, row := range []struct {
@@ -196,6 +245,14 @@ func TestApply(t *testing.T) {
 		{"a secret by a line from before values were told apart", []Dismissal{line(hashed(token, ""), "c1")}, Case{Wordings: []review.Finding{token}}, "other"},
 		{"another value, with a model's word for it that was dismissed", []Dismissal{line(by("two", hashed(token, "")), "c1")}, Case{Wordings: []review.Finding{hashed(token, "02"), by("two", hashed(token, ""))}}, "other"},
 		{"a secret, with a model's word for it", []Dismissal{line(token, "c1")}, Case{Wordings: []review.Finding{token, by("two", hashed(token, ""))}}, "silent"},
+		{"a secret by a line for its value", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token}}, "silent"},
+		{"another value by it", []Dismissal{value(token)}, Case{Wordings: []review.Finding{hashed(token, "02")}}, "other"},
+		{"a secret by it, with words of two models for it", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(7, "Adds a secret"), by("three", word(7, "A secret is added"))}}, "silent"},
+		{"a secret by it, with a word for it in an earlier round, where it stood elsewhere", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token}, Earlier: []review.Finding{moved(token), word(70, "Adds a secret")}}, "silent"},
+		{"a word for a secret in the line below (threats.md T459)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(8, "Adds a secret")}}, "held"},
+		{"a word for the secret that is about something else", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(7, "Query is built of what users write")}}, "held"},
+		{"a word for the secret that nobody knows a line of", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, func() review.Finding { f := word(7, "Adds a secret"); f.Line = nil; return f }()}}, "held"},
+		{"a model's word without the secret of the line (threats.md T459)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{word(7, "Adds a secret")}}, ""},
 		{"an expired comment", []Dismissal{until(beside, "2026-01-01")}, Case{Wordings: []review.Finding{small}}, ""},
 	} {
 		got := ""

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -25,10 +26,17 @@ const (
 	between = " | "
 	fields  = 7
 	noEnd   = "-"
+	// ofValue is the category in a line for the value of a secret.
+	ofValue = "secret_value"
 	// MaxBytes and maxLine bound a file and a line of it, in bytes.
 	MaxBytes = 1 << 20
 	maxLine  = 2000
 )
+
+// ruled are the titles that the static reviewer has for secrets. A line with one of them is for a value, also where it was written before lines said so.
+var ruled = lazyregexp.New(`^Adds an? (?:(?:GitHub|GitLab|Slack|npm|PyPI|Hugging Face|DigitalOcean|Shopify) token` +
+	`|(?:live Stripe|live secret|Anthropic|OpenAI|OpenRouter|Google API|SendGrid|Twilio|age secret|private) key` +
+	`|AWS access key id|Slack webhook address|private key in base64|secret written into the code|password inside an address)$`)
 
 // Read gives the dismissals of a file, and a fault for each line that is none. Blank lines and those that begin with # say
 // nothing.
@@ -74,6 +82,9 @@ func parse(line string) (d Dismissal, what string) {
 		d.Priority, part[1] = review.Priority(p), strings.TrimSpace(rest)
 	}
 	d = Dismissal{Priority: d.Priority, Mark: &identity.Mark{ID: part[0], Category: part[1], File: part[2], Title: part[3]}, By: part[4], Why: part[6]}
+	if d.Mark.Value = part[1] == ofValue || ruled.MatchString(part[3]) && identity.Category(part[1]) == review.CategorySecurity; d.Mark.Value {
+		d.Mark.Category = review.CategorySecurity
+	}
 	for i, name := range []string{"", "category", "", "title", "who", "until", "why"} { // a finding may be about no file
 		if name != "" && part[i] == "" {
 			return d, fmt.Sprintf("the field %q is empty", name)
@@ -108,6 +119,12 @@ func printable(s string) bool {
 func (d Dismissal) Text() (line, what string) {
 	m := *d.Mark
 	part := []string{m.ID, cmp.Or(identity.Category(folded(m.Category)), "other"), m.File, cmp.Or(short(m.Title), "(no title)"), d.By, cmp.Or(d.Until, noEnd), d.Why}
+	switch {
+	case m.Value:
+		part[1] = ofValue
+	case part[1] == ofValue, part[1] == review.CategorySecurity && ruled.MatchString(part[3]): // a model's words, and no line for a value
+		part[1] = "secret"
+	}
 	for i, s := range part {
 		if s = folded(s); i < fields-1 && i != 2 {
 			s = strings.ReplaceAll(s, "|", "/")

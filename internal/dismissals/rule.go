@@ -68,6 +68,45 @@ func lines(f review.Finding) (from, to int) {
 	return 0, 0
 }
 
+// MarkOf is what a line keeps of a wording of a finding whose identity is id. Where a rule knows the value of a secret, and the wording is about that, the line is for
+// the value.
+func (c Case) MarkOf(w review.Finding, id string) identity.Mark {
+	m := identity.Mark{ID: id, Category: w.Category, File: w.File, Title: w.Title}
+	hashed := func(s review.Finding) bool { return s.ValueHash != "" }
+	switch {
+	case hashed(w) || slices.ContainsFunc(c.Wordings, func(s review.Finding) bool { return hashed(s) && sameSecret(w, s) }):
+		m.Category, m.Value = review.CategorySecurity, true
+	case slices.ContainsFunc(c.Wordings, hashed):
+		m.ID = identity.ID([]review.Finding{w})
+	}
+	return m
+}
+
+// Takes reports whether a mark is for a wording of the finding.
+func (c Case) Takes(m identity.Mark, w review.Finding) bool { return takes(m, w, c.Wordings) }
+
+// takes reports whether a mark is for a finding of a group. One for the value of a secret is for those that know it, and of the others for what is said in its words of
+// the very secret: behind the words may stand any (threats.md T459).
+func takes(m identity.Mark, w review.Finding, group []review.Finding) bool {
+	if !m.Value || w.ValueHash != "" {
+		return knows(m, w)
+	}
+	words := m
+	words.Value = false
+	return knows(words, w) && slices.ContainsFunc(group, func(s review.Finding) bool { return s.ValueHash != "" && knows(m, s) && sameSecret(w, s) })
+}
+
+func knows(m identity.Mark, w review.Finding) bool {
+	return identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
+}
+
+// sameSecret reports whether a finding is about lines of the secret that a rule found. The next line may hold another one.
+func sameSecret(w, s review.Finding) bool {
+	from, to := lines(w)
+	first, last := lines(s)
+	return w.File == s.File && from > 0 && from <= last && first <= to
+}
+
 // Facts are what is known of the dismissals that count.
 type Facts struct {
 	List []Dismissal
@@ -114,11 +153,11 @@ func (f Facts) Apply(cases []Case) []*Applied {
 	for i, c := range cases {
 		groups[i] = c.Wordings
 	}
-	named := func(w review.Finding) bool {
-		return slices.ContainsFunc(comments, func(d Dismissal) bool { return d.Code.holds(w) }) ||
-			slices.ContainsFunc(marks, func(m identity.Mark) bool {
-				return identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
-			})
+	named := func(c Case) func(review.Finding) bool {
+		return func(w review.Finding) bool {
+			return slices.ContainsFunc(comments, func(d Dismissal) bool { return d.Code.holds(w) }) ||
+				slices.ContainsFunc(marks, func(m identity.Mark) bool { return takes(m, w, c.Wordings) })
+		}
 	}
 	idle := map[int]bool{}
 	for i, g := range identity.Recognize(marks, groups) {
@@ -126,16 +165,16 @@ func (f Facts) Apply(cases []Case) []*Applied {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
-		apart := !cases[g].only(named)
+		apart := !cases[g].only(named(cases[g]))
 		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!cases[g].Grave() || by != "" && f.proven(lines, cases[g])), Apart: apart, MergedBy: by}
-		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(cases[g].Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(w) })
+		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(cases[g].Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(cases[g])(w) })
 	}
 	for g, c := range cases {
 		if out[g] != nil && out[g].Silent || c.Said() {
 			continue
 		}
 		if i := slices.IndexFunc(comments, func(d Dismissal) bool { return slices.ContainsFunc(c.Wordings, d.Code.holds) }); i >= 0 && (out[g] == nil || !c.Grave()) {
-			apart := !c.only(named)
+			apart := !c.only(named(c))
 			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave() && !apart, Apart: apart}
 		}
 	}
@@ -151,19 +190,22 @@ func (f Facts) Apply(cases []Case) []*Applied {
 func (c Case) otherValue(m identity.Mark) bool {
 	return slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
 		known := w.ValueHash != ""
-		w.ValueHash, w.Fingerprint = "", ""
-		return known && identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
+		w.ValueHash, w.Fingerprint, m.Value = "", "", false
+		return known && knows(m, w)
 	})
 }
 
 // proven reports whether a line that somebody else merged names each grave wording of a finding, as grave as it is. Wordings that were
 // taken for the same finding may be two, and nobody dismissed the other.
 func (f Facts) proven(lines []Dismissal, c Case) bool {
-	return !slices.ContainsFunc(c.grave(), func(w review.Finding) bool {
-		return !slices.ContainsFunc(lines, func(d Dismissal) bool {
-			return f.Merged[d.Commit] != "" && d.Covers(w) && identity.Recognize([]identity.Mark{*d.Mark}, [][]review.Finding{{w}})[0] == 0
-		})
-	})
+	open := func(group []review.Finding) func(review.Finding) bool {
+		return func(w review.Finding) bool {
+			return grave(w) && !slices.ContainsFunc(lines, func(d Dismissal) bool {
+				return f.Merged[d.Commit] != "" && d.Covers(w) && takes(*d.Mark, w, group)
+			})
+		}
+	}
+	return !slices.ContainsFunc(c.Wordings, open(c.Wordings)) && !slices.ContainsFunc(c.Earlier, open(slices.Concat(c.Earlier, c.Wordings)))
 }
 
 func (f Facts) unmerged(d Dismissal) int {

@@ -17,6 +17,8 @@ type Mark struct {
 	Category string `json:"category"`
 	File     string `json:"file"`
 	Title    string `json:"title"`
+	// Value is true where the mark is for the value of a secret, whose hash ID is made of, and for nothing else.
+	Value bool `json:"value,omitempty"`
 }
 
 // MarkThreshold is how alike a title and a finding must be where neither fingerprint nor line is known. It is above
@@ -63,7 +65,7 @@ func IsID(s string) bool {
 
 // Recognize says which group of findings each mark is: -1 for none. A mark is one group at most, and a group has one mark at
 // most, the surest pairs first, so that a mark never takes a second finding along. A secret whose value is known is known by its ID
-// alone: another value in the same file has the same words. It does not depend on the order of either.
+// alone, and a mark for a value is for that alone: another value in the same file has the same words. It does not depend on the order of either.
 func Recognize(marks []Mark, groups [][]review.Finding) []int {
 	type pair struct {
 		candidate
@@ -82,7 +84,8 @@ func Recognize(marks []Mark, groups [][]review.Finding) []int {
 				s.print = titled(s.Finding)
 			}
 			for i, k := range known {
-				if c, ok := compare(k, s); ok && (c.exact || s.ValueHash == "" && c.score >= MarkThreshold) {
+				worded := !marks[i].Value && s.ValueHash == ""
+				if c, ok := compare(k, s); ok && (c.exact && (!marks[i].Value || s.ValueHash != "") || worded && c.score >= MarkThreshold) {
 					pairs = append(pairs, pair{c, i, g})
 				}
 			}

@@ -82,6 +82,10 @@ func TestASecretIsKnownByItsValueAlone(t *testing.T) {
 	if got := Recognize([]Mark{markOf(one), markOf(model)}, [][]review.Finding{{two}}); got[0] != -1 || got[1] != -1 {
 		t.Errorf("neither is another value: %v", got)
 	}
+	valued := markOf(one)
+	if valued.Value = true; Recognize([]Mark{valued}, [][]review.Finding{{model}, {two}, {one}})[0] != 2 || Recognize([]Mark{valued}, [][]review.Finding{{model}})[0] != -1 {
+		t.Error("a mark for a value is for no words")
+	}
 	if ID([]review.Finding{model, one}) != Fingerprint(one) || Fingerprint(one) == Fingerprint(two) {
 		t.Error("who knows the value names the finding")
 	}
