@@ -480,8 +480,8 @@ type reply struct {
 	answer conversation.Answer
 	reason string
 	fact   *conversation.Place
-	// reopen is true where the thread is opened again.
-	reopen bool
+	// reopen is true where the thread is opened again, silent where nothing is said there.
+	reopen, silent bool
 }
 
 // words is the text of an answer. ask are who is asked to decide; byApp is true where resolving the thread decides nothing.

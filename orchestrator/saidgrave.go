@@ -27,7 +27,7 @@ func closedOver(people conversation.People, t conversation.Thread) bool {
 }
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
-// those that are closed over it. Who was told so once is not told again.
+// those that are closed over it. Who was told so once is not told again: the thread is opened without a word.
 func (j verdict) leftOpen(gone []cure) (out []reply) {
 	s, people := j.in.Snapshot.Conversation, j.in.Snapshot.persons()
 	if s == nil {
@@ -43,7 +43,8 @@ func (j verdict) leftOpen(gone []cure) (out []reply) {
 		if !over && (!cured || t.Status == conversation.HandedOver) || saysGrave(people, t) == "" {
 			continue
 		}
-		out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseSaid}, reason: reason, reopen: over})
+		out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseSaid}, reason: reason, reopen: over,
+			silent: t.Status == conversation.HandedOver})
 	}
 	return out
 }

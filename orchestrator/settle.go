@@ -186,8 +186,8 @@ type spoken struct {
 	text         string
 	block        []conversation.Field
 	resolve, ask bool
-	// reopen is true where the thread is opened again, before anything is said.
-	reopen bool
+	// reopen is true where the thread is opened again, before anything is said, silent where nothing is.
+	reopen, silent bool
 }
 
 // sayings are what a round says in threads, those whose finding is gone first.
@@ -209,7 +209,7 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 		}
 		out = append(out, spoken{
 			thread: r.thread, text: text,
-			resolve: r.answer.Status == conversation.Resolved, reopen: r.reopen,
+			resolve: r.answer.Status == conversation.Resolved, reopen: r.reopen, silent: r.silent,
 			ask:   r.answer.Status == conversation.HandedOver && r.answer.Because != conversation.BecauseSaid,
 			block: conversation.Ruled(snap.Conversation.Threads[r.thread], r.answer, r.reason, snap.Range.Head, r.fact),
 		})
@@ -247,8 +247,8 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	if s.reopen { // one that stays closed says nothing of being open
 		again := e
 		again.Nonce, again.Payload = nonce+"-reopen", t.Node
-		if done, err := l.deliver(ctx, effects.Unresolve{Resolver: l.Resolver}, again, snap.PR); err != nil || done.Overtaken != "" {
-			return "", done.Overtaken, err
+		if done, err := l.deliver(ctx, effects.Unresolve{Resolver: l.Resolver}, again, snap.PR); err != nil || done.Overtaken != "" || s.silent {
+			return done.Ref, done.Overtaken, err
 		}
 	}
 	done, err := l.deliver(ctx, effects.Reply{Replier: l.Replier, Key: l.MarkerKey, Policy: l.policy(req.Target.Repo), Sleep: l.Sleep}, e, snap.PR)
