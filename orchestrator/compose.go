@@ -101,7 +101,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 	for _, i := range j.reopened() {
 		t := s.Threads[i]
-		how := "If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as."
+		how := "If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as. Where nobody else has write access, it counts until the code is changed."
 		if j.in.Snapshot.persons().ByApp {
 			how = report.ByApp
 		}
@@ -331,10 +331,18 @@ func (m matched) stuckBecause(g int) string {
 	if t.Claim != nil && t.Claim.Commit != "" {
 		why = fmt.Sprintf("reported fixed in round %d by commit %s, found again in round %d", t.FixedIn, short(t.Claim.Commit), m.in.Round)
 	}
-	if m.findings[m.groups[g][0]].Source.Type != "agent" {
-		why += "; if it is done, resolve the conversation"
+	if source := m.findings[m.groups[g][0]].Source; source.Type != "agent" {
+		why += "; " + ifDone(source)
 	}
 	return why
+}
+
+// ifDone is how people say that what one of them asked for is done. A review is no conversation.
+func ifDone(asked review.Source) string {
+	if asked.Type == "review" {
+		return "if it is done, approve, or dismiss the review"
+	}
+	return "if it is done, resolve the conversation"
 }
 
 // waitsFor says of what people said whose word it waits for now.
@@ -343,7 +351,8 @@ func (m matched) waitsFor(g int) string {
 	if t.Claim != nil && t.Claim.Commit != "" {
 		fixed = " by commit " + short(t.Claim.Commit)
 	}
-	return fmt.Sprintf("reported fixed in round %d%s, for %s to confirm: if it is done, resolve the conversation", t.FixedIn, fixed, sanitize.CodeSpan(m.findings[m.groups[g][0]].Source.Name))
+	source := m.findings[m.groups[g][0]].Source
+	return fmt.Sprintf("reported fixed in round %d%s, for %s to confirm: %s", t.FixedIn, fixed, sanitize.CodeSpan(source.Name), ifDone(source))
 }
 
 // cleaner sanitizes the fields of one report.

@@ -91,11 +91,11 @@ func HandedOver(words, why, reason string, ask []string, byApp bool) string {
 	if byApp {
 		return text + ByApp + "\n"
 	}
-	who := "Somebody who may write to this repository and did not open the pull request"
 	if len(ask) > 0 {
-		who = spans(ask)
+		return text + spans(ask) + " can settle this by resolving the thread. Until then the finding counts.\n"
 	}
-	return text + who + " can settle this by resolving the thread. Until then the finding counts.\n"
+	return text + "Somebody who may write to this repository and did not open the pull request can settle this by resolving the thread. " +
+		"Where nobody else may write, other code does. Until then the finding counts.\n"
 }
 
 // ByApp says why resolving a thread about something grave settles nothing in the pull request of an app, and what does.
