@@ -37,7 +37,8 @@ func (e constError) Error() string { return string(e) }
 
 // withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
 // and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
-// opened again, saying something, is theirs (threats.md T441). One that no person closed over what one says there is open. Reviews of ours say nothing either.
+// opened again, saying something, is theirs (threats.md T441). One that no person closed over what one says there is open. What the author answers
+// there is about our finding ("P1 is fixed") and blocks nothing. Reviews of ours say nothing either.
 func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
 	ours, over, objected := map[string]bool{}, map[string]bool{}, map[string]conversation.Reply{}
 	for _, t := range s.Threads {
@@ -51,6 +52,14 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 			t.Cured = true
 			from := slices.IndexFunc(t.Comments, func(c review.Comment) bool { return c.Body == first.Body && c.CreatedAt.Equal(first.Timestamp) })
 			t.Comments = t.Comments[max(from, 0):] // not by time, which is in whole seconds
+		}
+		if t.Own {
+			t.Comments = slices.Clone(t.Comments)
+			for i, c := range t.Comments {
+				if people.Voice(c.Author.Login, c.Author.Bot).Author {
+					t.Comments[i].Author.Association = ""
+				}
+			}
 		}
 		if !t.Own || len(t.Comments) > 0 {
 			list = append(list, t)
