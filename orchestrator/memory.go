@@ -50,8 +50,9 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 		t.Own, t.Resolved = ours[t.ID], t.Resolved && !over[t.ID]
 		if first := objected[t.ID]; first.Body != "" {
 			t.Cured = true
-			from := slices.IndexFunc(t.Comments, func(c review.Comment) bool { return c.Body == first.Body && c.CreatedAt.Equal(first.Timestamp) })
-			t.Comments = t.Comments[max(from, 0):] // not by time, which is in whole seconds
+			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool {
+				return c.CreatedAt.Before(first.Timestamp) || c.CreatedAt.Equal(first.Timestamp) && c.DatabaseID < first.ID // GitHub tells seconds
+			})
 		}
 		if t.Own {
 			t.Comments = slices.Clone(t.Comments)
