@@ -347,12 +347,15 @@ func ifDone(asked review.Source) string {
 
 // waitsFor says of what people said whose word it waits for now.
 func (m matched) waitsFor(g int) string {
-	t, fixed := m.tracked[g], ""
+	t, when, fixed := m.tracked[g], "by an earlier run", ""
+	if t.FixedIn > 0 {
+		when = fmt.Sprintf("in round %d", t.FixedIn)
+	}
 	if t.Claim != nil && t.Claim.Commit != "" {
 		fixed = " by commit " + short(t.Claim.Commit)
 	}
 	source := m.findings[m.groups[g][0]].Source
-	return fmt.Sprintf("reported fixed in round %d%s, for %s to confirm: %s", t.FixedIn, fixed, sanitize.CodeSpan(source.Name), ifDone(source))
+	return fmt.Sprintf("reported fixed %s%s, for %s to confirm: %s", when, fixed, sanitize.CodeSpan(source.Name), ifDone(source))
 }
 
 // cleaner sanitizes the fields of one report.

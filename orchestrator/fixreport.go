@@ -28,7 +28,11 @@ func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome revi
 	pr := j.judged.Inputs.Snapshot.PR
 	pr.HeadSHA = cmp.Or(fix.NewerHead, fix.Head, fix.Base)
 	l.say("posting the fix report")
-	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body, raised: j.judged.raised})
+	fixed := j.judged.fixed
+	if fix.State == review.FixPushed {
+		fixed = fixedWords(claimed(j.judged.Tracked, fix, j.round), fixed)
+	}
+	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body, raised: j.judged.raised, fixed: fixed})
 }
 
 // patch is the fix as text when it could not be pushed, so that nothing of the work is lost; it is kept in the run's folder.

@@ -66,6 +66,8 @@ type Judgement struct {
 	answers []reply
 	// raised is what the marker of the report keeps: who is to be heard again.
 	raised []string
+	// fixed is what it keeps of what people said that fixes are said to have done.
+	fixed []string
 }
 
 // Judge turns a round's answers into verdict, outcome and report. It is a pure function of stages that hand their values on:
@@ -81,7 +83,7 @@ func Judge(in Inputs) Judgement {
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
-		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers(), raised: d.raised()}
+		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers(), raised: d.raised(), fixed: d.fixedSaid()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.

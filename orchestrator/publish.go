@@ -38,6 +38,8 @@ type saying struct {
 	command string
 	// raised is what Judgement.raised gives, of a report.
 	raised []string
+	// fixed is what people said that fixes are said to have done, as markers name it.
+	fixed []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool
 }
@@ -105,7 +107,7 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
-	m.Command, m.Sticky, m.Raised = s.command, s.sticky, s.raised
+	m.Command, m.Sticky, m.Raised, m.Fixed = s.command, s.sticky, s.raised, s.fixed
 	return m
 }
 

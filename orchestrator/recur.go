@@ -15,7 +15,7 @@ type matched struct {
 	groups [][]int
 	same   []int
 	// stuck and fresh are groups that came back after a fix, and new ones on lines a fix wrote, of the weight introduced. waiting are what people said
-	// before a fix that is said to do it: nobody says anything of it since, and they are to say whether it does.
+	// before a fix of this run or an earlier one that is said to do it: they say nothing more, and are to say whether it does.
 	stuck, fresh, waiting []int
 	introduced            int
 	// tracked is what is to be remembered: the groups first, in their order.
@@ -39,15 +39,18 @@ func match(said gathered) matched {
 		for _, i := range group {
 			t.Findings = append(t.Findings, m.findings[i])
 		}
+		only := onlyPeople(t.Findings)
+		t.Words = in.Snapshot.words(t.Findings)
 		first := m.findings[group[0]]
 		if old := m.same[g]; old >= 0 {
 			returned[old] = slices.ContainsFunc(t.Findings, grave) || !slices.ContainsFunc(in.Earlier[old].Findings, grave) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
 			t.No, t.ID, t.Claim, t.FixedIn, t.Introduced = was.No, was.ID, was.Claim, was.FixedIn, was.Introduced
-			if was.FixedIn > 0 && !was.Stuck && was.allSaid(t.Findings) {
-				m.waiting = append(m.waiting, g)
-			} else {
+			switch {
+			case was.Stuck || !only:
 				t.Stuck = was.Stuck || was.FixedIn > 0
+			case was.FixedIn > 0 && in.Snapshot.unsaid(t.Words, was.Words): // it is another request
+				t.Claim, t.FixedIn = nil, 0
 			}
 			t.Findings = append(t.Findings, m.notRevisited(was, t)...)
 		} else if first.Cause != nil {
@@ -62,6 +65,8 @@ func match(said gathered) matched {
 		m.tracked = append(m.tracked, t)
 		if t.Stuck {
 			m.stuck = append(m.stuck, g)
+		} else if only && (t.FixedIn > 0 || !in.Snapshot.unsaid(t.Words, nil)) {
+			m.waiting = append(m.waiting, g)
 		}
 	}
 	for i, t := range in.Earlier { // what is gone may come back in a later round

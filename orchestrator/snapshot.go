@@ -39,6 +39,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
+	// Fixed is what newestFixed gives.
+	Fixed []string `json:"fixed,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
 	// Reports is what Reports gives.
@@ -118,7 +120,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Ours = standing(discussion.Comments, ours)
 		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
 		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
-		snap.Hidden = hidden(discussion.Comments, ours)
+		snap.Hidden, snap.Fixed = hidden(discussion.Comments, ours), newestFixed(discussion.Comments, ours)
 		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)
 	}

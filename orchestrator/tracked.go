@@ -34,6 +34,8 @@ type Tracked struct {
 	Settled bool `json:"settled,omitempty"`
 	// SetAside is true of a P0 or P1 that did not count in its round. The next round's reviewers are told, and decide.
 	SetAside bool `json:"setAside,omitempty"`
+	// Words is what people said of it then, as markers name it.
+	Words []string `json:"words,omitempty"`
 	// Introduced is true when it stood on lines that a fix of this run wrote, and was new.
 	Introduced bool `json:"introduced,omitempty"`
 
@@ -48,15 +50,6 @@ func (t Tracked) silent(by review.Source) bool {
 
 // sameSource reports whether two findings are from one reviewer, or one person.
 func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == b.Name }
-
-// allSaid reports whether findings are words of people that were in this one already: they stand where they were said, whatever was done since.
-func (t Tracked) allSaid(now []review.Finding) bool {
-	return !slices.ContainsFunc(now, func(f review.Finding) bool {
-		return f.Source.Type == "agent" || !slices.ContainsFunc(t.Findings, func(o review.Finding) bool {
-			return o.ID == f.ID && sameSource(o.Source, f.Source) && o.Source.Timestamp.Equal(f.Source.Timestamp)
-		})
-	})
-}
 
 // quieted lets what somebody says of an earlier finding fall silent where it is one of this round that does: as grave as what they said of it before, and, where
 // that was grave, of the same lines.

@@ -43,6 +43,8 @@ type Marker struct {
 	Asked string
 	// Raised are who raised something that a report leaves open and that stands nowhere else, each as RaisedBy names them.
 	Raised []string
+	// Fixed is what people said that a fix is said to have done, each as SaidThen names it.
+	Fixed []string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -72,18 +74,23 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))? mac=([0-9a-f]{64}) -->$`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))? mac=([0-9a-f]{64}) -->$`)
 	askedLine  = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
 	raisedLine = lazyregexp.New(`^[0-9a-f]{8}$`)
 	plainMark  = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
 
-// MostRaised is how many names Raised has at most.
+// MostRaised is how many names Raised and Fixed have at most.
 const MostRaised = 30
 
 // RaisedBy is what a marker calls who raised something.
-func RaisedBy(name string) string {
-	sum := sha256.Sum256([]byte("prloop raised by\x00" + name))
+func RaisedBy(name string) string { return listed("prloop raised by\x00" + name) }
+
+// SaidThen is what a marker calls what people say in a conversation, which is another once they say more.
+func SaidThen(words string) string { return listed("prloop said then\x00" + words) }
+
+func listed(what string) string {
+	sum := sha256.Sum256([]byte(what))
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -97,8 +104,10 @@ func (m Marker) valid() error {
 	if m.Asked != "" && !askedLine.MatchString(m.Asked) {
 		return fmt.Errorf("marker: asked %q: it names no line of a comment", m.Asked)
 	}
-	if i := slices.IndexFunc(m.Raised, func(name string) bool { return !raisedLine.MatchString(name) }); i >= 0 || len(m.Raised) > MostRaised {
-		return fmt.Errorf("marker: raised %q: they are %d names of 8 digits at most", m.Raised, MostRaised)
+	for field, names := range map[string][]string{"raised": m.Raised, "fixed": m.Fixed} {
+		if i := slices.IndexFunc(names, func(name string) bool { return !raisedLine.MatchString(name) }); i >= 0 || len(names) > MostRaised {
+			return fmt.Errorf("marker: %s %q: they are %d names of 8 digits at most", field, names, MostRaised)
+		}
 	}
 	if m.Sticky && m.ReviewID == "" {
 		return errors.New("marker: a sticky comment begins with its review id, and there is none")
@@ -126,7 +135,7 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked, raised := "", "", ""
+		command, asked, raised, fixed := "", "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
@@ -136,8 +145,11 @@ func (m Marker) seal(body string) string {
 		if len(m.Raised) > 0 {
 			raised = " raised=" + strings.Join(m.Raised, ",")
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, hex.EncodeToString(m.mac(rest)))
+		if len(m.Fixed) > 0 {
+			fixed = " fixed=" + strings.Join(m.Fixed, ",")
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -157,6 +169,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if len(m.Raised) > 0 {
 		fields = append(fields, "raised="+strings.Join(m.Raised, ","))
+	}
+	if len(m.Fixed) > 0 {
+		fields = append(fields, "fixed="+strings.Join(m.Fixed, ","))
 	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
@@ -205,13 +220,16 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[10], after
+		h.kid, h.mac, h.rest = sub[1], sub[11], after
 		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked = sub[2], sub[4], sub[7], sub[8]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])
 		if sub[9] != "" {
 			h.m.Raised = strings.Split(sub[9], ",")
+		}
+		if sub[10] != "" {
+			h.m.Fixed = strings.Split(sub[10], ",")
 		}
 	}
 	return h, true

@@ -148,14 +148,14 @@ func TestMarkerKeysAreReplaced(t *testing.T) {
 func TestMarkerBitFlips(t *testing.T) {
 	m := testMarker()
 	testBitFlips(t, sealed(t), m)
-	m.Asked, m.Raised = "123456.2", []string{RaisedBy("alpha"), RaisedBy("beta")}
+	m.Asked, m.Raised, m.Fixed = "123456.2", []string{RaisedBy("alpha"), RaisedBy("beta")}, []string{SaidThen("thread-1")}
 	texts, err := Comment("An answer.", m, Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := strings.TrimRight(texts[0].String(), "\n")
-	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked || !slices.Equal(got.Raised, m.Raised) {
-		t.Errorf("asked %q, raised %q, %v", got.Asked, got.Raised, err)
+	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked || !slices.Equal(got.Raised, m.Raised) || !slices.Equal(got.Fixed, m.Fixed) {
+		t.Errorf("asked %q, raised %q, fixed %q, %v", got.Asked, got.Raised, got.Fixed, err)
 	}
 	testBitFlips(t, s+"\n", m)
 	for _, asked := range []string{"5", "5.1 x", "a.1", "--", "5.1-->"} {
@@ -169,6 +169,10 @@ func TestMarkerBitFlips(t *testing.T) {
 		m.Raised = []string{raised}
 		if _, err := Comment("A report.", m, Policy{}); err == nil {
 			t.Errorf("raised %q stands in a marker", raised)
+		}
+		m.Raised, m.Fixed = nil, m.Raised
+		if _, err := Comment("A report.", m, Policy{}); err == nil {
+			t.Errorf("fixed %q stands in a marker", raised)
 		}
 	}
 }
