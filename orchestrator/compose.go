@@ -102,10 +102,14 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	for _, i := range j.reopened() {
 		t := s.Threads[i]
 		how := "If the finding is wrong, someone with write access other than the author can resolve the thread, from another account than the one prloop posts as. Where nobody else has write access, it counts until the code is changed."
-		if j.in.Snapshot.persons().ByApp {
+		why := "its finding is still there"
+		switch {
+		case j.objected(t):
+			why, how = "somebody says there that its finding is not gone", "If it is, who said so can resolve the thread, or someone with write access other than the author."
+		case j.in.Snapshot.persons().ByApp:
 			how = report.ByApp
 		}
-		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and its finding is still there, so it is open again: %s (%s). %s", t.Assessment.Finding, t.URL, how)))
+		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and %s, so it counts as open: %s (%s). %s", why, t.Assessment.Finding, t.URL, how)))
 	}
 	for _, t := range s.Threads {
 		if j.in.Snapshot.persons().Untold(t) {

@@ -37,13 +37,13 @@ func (e constError) Error() string { return string(e) }
 
 // withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
 // and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
-// opened again, saying something, is theirs (threats.md T441). One that no person closed over what one says there is open. What the author answers
+// opened again, saying something, is theirs (threats.md T441). One that nobody who may closed over what one says there is open. What the author answers
 // there is about our finding ("P1 is fixed") and blocks nothing. Reviews of ours say nothing either.
 func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
 	ours, over, objected := map[string]bool{}, map[string]bool{}, map[string]conversation.Reply{}
 	for _, t := range s.Threads {
-		objection, cured := people.Objection(t)
-		ours[t.Node], over[t.Node], objected[t.Node] = !cured, closedOver(people, t), objection
+		objection, cured := people.Objection(t, graveThread(t))
+		ours[t.Node], over[t.Node], objected[t.Node] = !cured, cured || closedOver(people, t), objection
 	}
 	var list []review.Thread
 	for _, t := range d.Threads {

@@ -92,7 +92,8 @@ func (m matched) fixed(t conversation.Thread) *review.Claim {
 }
 
 // reopened are the threads, by index in the conversation, that somebody resolved although their finding is found again, and that nobody
-// settles in that way: those of P0, P1 and security findings. For all others a person's word is taken (decision 51).
+// settles in that way: those of P0, P1 and security findings. For all others a person's word is taken (decision 51). So are those that the author resolved over
+// what somebody objects there.
 func (j verdict) reopened() (out []int) {
 	for g, i := range j.threads {
 		if i < 0 || slices.Contains(out, i) {
@@ -104,7 +105,20 @@ func (j verdict) reopened() (out []int) {
 			out = append(out, i)
 		}
 	}
+	if s := j.in.Snapshot.Conversation; s != nil {
+		for i, t := range s.Threads {
+			if j.objected(t) && !slices.Contains(out, i) {
+				out = append(out, i)
+			}
+		}
+	}
 	return out
+}
+
+// objected reports whether a thread is closed in which somebody objects, who is not answered there.
+func (j verdict) objected(t conversation.Thread) bool {
+	_, objects := j.in.Snapshot.persons().Objection(t, graveThread(t))
+	return objects && t.Closed && !closedOver(j.in.Snapshot.persons(), t)
 }
 
 // grave reports whether a finding is one that is not settled by closing its thread.
@@ -162,7 +176,7 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 			case ctx.Err() != nil:
 				return nil, errors.Join(context.Cause(ctx), err)
 			case err != nil && l.declined(err):
-				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays resolved although its finding is there: " + sanitize.Redact(err.Error())})
+				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "a thread stays resolved that counts as open: " + sanitize.Redact(err.Error())})
 				if declined++; declined == mostDeclined {
 					return done, nil
 				}

@@ -73,10 +73,13 @@ func (s State) Logins(own string) (out []string) {
 	}
 	for _, t := range s.Threads {
 		switch {
-		case t.Closed && t.Status == Resolved && (t.Ruling == "" || strings.EqualFold(t.ClosedBy, own)):
+		case t.Closed && t.Status == Resolved && (t.Ruling == "" && len(t.since()) == 0 || strings.EqualFold(t.ClosedBy, own)):
 		case t.Closed:
 			add(t.ClosedBy, t.ClosedByBot)
-		case len(t.unanswered()) > 0, t.openAfterCure() && len(t.since()) > 0: // the judge is told all of it
+			for _, r := range t.objections() {
+				add(r.Author, r.Bot)
+			}
+		case len(t.unanswered()) > 0, len(t.objections()) > 0: // the judge is told all of it
 			for _, r := range t.DeveloperReplies {
 				add(r.Author, r.Bot)
 			}
@@ -98,17 +101,22 @@ func (t Thread) since() []Reply {
 	return t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]
 }
 
-// openAfterCure reports whether a thread is open although we said that its problem is gone.
-func (t Thread) openAfterCure() bool { return t.Status == Resolved && t.Ruling == "" && !t.Closed }
+// objections are what was said since we said that the problem of a thread is gone.
+func (t Thread) objections() []Reply {
+	if t.Status != Resolved || t.Ruling != "" {
+		return nil
+	}
+	return t.since()
+}
 
 // Objection is what somebody else than the author has said, in a thread that is open, since we said that its problem is gone: somebody who may write, or belongs
 // here by what GitHub says, which may block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
-// resolve threads: whatever is more than thanks may be an objection.
-func (p People) Objection(t Thread) (Reply, bool) {
-	if !t.openAfterCure() {
+// resolve threads: whatever is more than thanks may be an objection. One that the author closed is open where their word does not settle it; grave is as in Settled.
+func (p People) Objection(t Thread, grave bool) (Reply, bool) {
+	if by := p.Voice(t.ClosedBy, t.ClosedByBot); t.Closed && (!by.Author || by.Own || by.Write && !grave) {
 		return Reply{}, false
 	}
-	for _, r := range t.since() {
+	for _, r := range t.objections() {
 		v := p.Voice(r.Author, r.Bot)
 		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
 		if !v.Bot && !v.Author && (v.Write || belongs) && !OnlyThanks(r.Body) {

@@ -84,6 +84,28 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What somebody says against a cure stands over the author's closing the thread where their word does not settle it, and over nobody else's (threats.md T479).
+func TestObjection(t *testing.T) {
+	for _, row := range []struct {
+		closedBy                   string
+		writes, light, heavy, bots bool
+	}{
+		{closedBy: "ada", light: true, heavy: true},
+		{closedBy: "ada", writes: true, heavy: true},
+		{closedBy: "boss"},
+		{closedBy: "prloop"},
+		{closedBy: ""},
+		{closedBy: "helper[bot]", bots: true},
+	} {
+		thread := conversation.Thread{Status: conversation.Resolved, Closed: true, ClosedBy: row.closedBy, ClosedByBot: row.bots, DeveloperReplies: []conversation.Reply{disagrees("boss")}}
+		for grave, want := range map[bool]bool{false: row.light, true: row.heavy} {
+			if _, got := crowd(row.writes).Objection(thread, grave); got != want {
+				t.Errorf("closed by %q, grave %t: %t, want %t", row.closedBy, grave, got, want)
+			}
+		}
+	}
+}
+
 // When a finding with a thread does not count any more.
 func TestSettled(t *testing.T) {
 	for _, row := range []struct {
@@ -143,8 +165,10 @@ func TestLogins(t *testing.T) {
 		{Status: conversation.Resolved, Ruling: conversation.Later, Closed: true, ClosedBy: "carol"},
 		{Status: conversation.Resolved, Ruling: conversation.Later, Closed: true, ClosedBy: "Prloop"},
 		{Status: conversation.Resolved, Closed: true, ClosedBy: "dave"},
+		{Status: conversation.Resolved, Closed: true, ClosedBy: "dan", DeveloperReplies: []conversation.Reply{disagrees("olga")}},
+		{Status: conversation.Resolved, Closed: true, ClosedBy: "prloop", DeveloperReplies: []conversation.Reply{disagrees("otto")}},
 	}}
-	if got, want := s.Logins("prloop"), []string{"eve", "ada", "boss", "guest", "carol"}; !slices.Equal(got, want) {
+	if got, want := s.Logins("prloop"), []string{"eve", "ada", "boss", "guest", "carol", "dan", "olga"}; !slices.Equal(got, want) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
