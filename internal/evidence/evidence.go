@@ -302,7 +302,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	case s.copied(fileLines(head.text, true), f.Evidence), changed && s.copied(diffLines(bf.Diff), f.Evidence),
 		changed && s.copied(fileLines(base.text, false), f.Evidence):
 		ev.Status = Verified
-		if ev.move(f, head); ev.Quoted[0] == 0 && s.from > 0 && touches(f, s.from, s.to) {
+		if ev.move(f, head); ev.Quoted[0] == 0 && s.from > 0 && !masked(f.Evidence) && touches(f, s.from, s.to) {
 			ev.Quoted = [2]int{s.from, s.to}
 		}
 		return ev, nil

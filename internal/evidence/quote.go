@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Models copy what they were shown together with its margin, put it between backticks, or leave out its middle. Such a quote is read
@@ -135,8 +136,11 @@ const mostPlaces = 1000
 var numberMargin = lazyregexp.New(`(?m)^[ \t]*[0-9]+[ \t]*[|:]?`)
 
 // spans are the first and the last lines of a quote wherever it stands in lines, at most mostPlaces. One that stands nowhere is read without numbers of lines.
+// Of one with a mask nobody knows: it is of the line of the secret, or of one that was written to look as that line is shown (threats.md T462).
 func spans(lines []shownLine, quote string) [][2]int {
-	quote = bare(quote)
+	if quote = bare(quote); masked(quote) {
+		return nil
+	}
 	if out := spansOf(lines, quote); len(out) > 0 {
 		return out
 	}
@@ -164,6 +168,9 @@ func spansOf(lines []shownLine, quote string) (out [][2]int) {
 	}
 	return out
 }
+
+// masked reports whether something was left out of a quote that looks like a secret.
+func masked(quote string) bool { return strings.Contains(quote, sanitize.Redacted) }
 
 // is reports whether a folded line of a quote, which is not blank, is this one, with or without its margin. The last line of a quote may end early.
 func (l shownLine) is(quoted string, last bool) bool {

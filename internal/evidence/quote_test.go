@@ -155,6 +155,26 @@ func TestWorkOnMasksIsBounded(t *testing.T) {
 	}
 }
 
+// A text that holds the mask itself is not where a quote with a mask is from: what the mask hides stands elsewhere, and whoever wrote the text would choose where a
+// secret is reported (threats.md T462).
+func TestAMaskIsNoPlace(t *testing.T) {
+	history := files{headSHA + ":a.py": "import os\n\nDB = \"postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6@db.corp.io/x\"\n\n# DB = \"postgres://app:[REDACTED]@db.corp.io/x\"\nend = 1\n"}
+	const quote = "DB = \"postgres://app:[REDACTED]@db.corp.io/x\""
+	for _, said := range []string{quote, "`" + quote + "`", quote + "\nend = 1", "5 | # " + quote + "\n...\nend = 1"} {
+		for _, row := range [][2]int{{3, 3}, {2, 5}} {
+			f := review.Finding{File: "a.py", Line: &row[0], LineEnd: &row[1], Evidence: said}
+			ev, note, err := New(history, headSHA, baseSHA, nil).Place(t.Context(), &f, true)
+			if err != nil || ev.Status != Verified || ev.Quoted != [2]int{} || note != "" || *f.Line != row[0] || *f.LineEnd != row[1] {
+				t.Errorf("%q at %v: %+v, %d, %q, %v", said, row, ev, *f.Line, note, err)
+			}
+		}
+	}
+	fact := review.Fact{File: "a.py", Evidence: quote}
+	if ev, err := New(history, headSHA, baseSHA, nil).Fact(t.Context(), &fact, review.Finding{}); err != nil || ev.Status != Verified || ev.Quoted != [2]int{} {
+		t.Errorf("a fact: %+v, %v", ev, err)
+	}
+}
+
 // Where a quote stands is known also of one with its middle left out, or with numbers of lines, and of several places by the finding's line.
 func TestWhereAQuoteStands(t *testing.T) {
 	history := files{headSHA + ":a.go": "f {\nguard\nuse\n}\nuse\n"}
