@@ -69,6 +69,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if text := report.Excused(r.Receipt.LeftOut); text != "" {
 		b.WriteString(wrapped("left out by rule: "+named(text), width))
 	}
+	if text := report.Around(r.Receipt); text != "" {
+		b.WriteString(wrapped(text, width))
+	}
 	if text := report.ByHand(r.Outcome, r.Receipt); text != "" && (r.Outcome == review.Partial || r.Outcome == review.NotReviewed) {
 		b.WriteString(wrapped(named(text), width))
 	}

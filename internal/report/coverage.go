@@ -12,10 +12,11 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Beginnings of the two lines about files that were not reviewed; they are made of the receipt, and Parse passes over them.
+// Beginnings of the lines about files that were not reviewed, or not with all that is around their changes; they are made of the receipt, and Parse passes over them.
 const (
 	unreadStart  = "**Not reviewed:** "
 	excusedStart = "Left out by rule: "
+	aroundStart  = "Reviewers saw "
 )
 
 const (
@@ -122,6 +123,25 @@ func Excused(files []review.LeftOut) string {
 		return parts[0] // which says how many itself
 	}
 	return count(sizes(files), "file") + ": " + strings.Join(parts, ", ")
+}
+
+// shortAround is the warning of package repocontext about code around changes that did not fit.
+var shortAround = lazyregexp.New(`^(\d{1,9}) files were given without all of the code around their changes: `)
+
+// Around says how many files reviewers were given without all of the code around their changes; empty when there are none. All changes of a file may be read,
+// and what they mean depend on what was not.
+func Around(r review.Receipt) string {
+	for _, w := range r.Warnings {
+		if m := shortAround.FindStringSubmatch(w); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			whose := "their"
+			if n == 1 {
+				whose = "its"
+			}
+			return fmt.Sprintf("%s%s without all of the code around %s changes: the change is larger than the context budget.", aroundStart, count(n, "file"), whose)
+		}
+	}
+	return ""
 }
 
 // of are the files of one list, as a report lists them.

@@ -135,6 +135,7 @@ func (p *reader) report() Data {
 	p.line() // why
 	p.take(unreadStart)
 	p.take(excusedStart)
+	p.take(aroundStart)
 	p.take("**Not all findings are shown:** ")
 	for !p.ahead(lookStart, "|", divergingStart, nextStart, sectionStart, findingStart, openDetails) {
 		d.Remarks = append(d.Remarks, p.line())

@@ -144,6 +144,9 @@ func (p *page) unread(r review.Receipt) {
 	if text := Excused(r.LeftOut); text != "" {
 		p.add(excusedStart + inline(text) + ".")
 	}
+	if text := Around(r); text != "" {
+		p.add(text)
+	}
 	if shown, all := Shown(r); shown < all {
 		p.add(fmt.Sprintf("**Not all findings are shown:** %d of %d; an agent may report as many as %s allows, the most urgent first.", shown, all, span("limits.max_output_issues")))
 	}

@@ -77,6 +77,7 @@ func samples() map[string]Data {
 	}
 	partial := Data{Target: full.Target, Round: 1, Rounds: 3, Outcome: review.Partial, Reason: "the static reviewer gave no complete answer: its rules were not applied", Receipt: full.Receipt}
 	partial.Receipt.Agents = append([]review.AgentReceipt{{Name: "static", Role: review.RoleReviewer, Kind: "static", State: review.AgentFailed, Reason: "ended after 60 s", Attempts: 1}}, full.Receipt.Agents...)
+	partial.Receipt.Warnings = []string{"2 files were given without all of the code around their changes: over the budget of 100000 tokens"}
 	return map[string]Data{"partial": partial, "commands": commands, "changes": full, "approved": approved, "static": static, "stuck": stuck, "diverging": away}
 }
 
