@@ -9,18 +9,21 @@ import (
 var thankful = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq("thank thanks thankyou thx ty cheers you u so much very a lot many for the your great nice good awesome perfect excellent " +
-		"cool brilliant wonderful amazing work job catch ok okay yes yep lgtm looks to me it's is resolved confirmed prloop everyone merci danke gracias") {
+		"cool brilliant wonderful amazing work job catch fixed makes sense ok okay yes yep lgtm looks to me it's is resolved confirmed prloop everyone merci danke gracias") {
 		words[w] = true
 	}
 	return words
 }()
+
+// agreeing takes words out that only thank in the company of these: alone they ask for something.
+var agreeing = strings.NewReplacer("for the fix", "for the work", "lgtm now", "lgtm", "’", "'")
 
 // OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji and marks. A question is more.
 func OnlyThanks(remark string) bool {
 	if strings.Contains(remark, "?") {
 		return false
 	}
-	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(remark, "’", "'")), func(r rune) bool {
+	words := strings.FieldsFunc(agreeing.Replace(strings.ToLower(remark)), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})
 	for _, w := range words {
@@ -33,5 +36,5 @@ func OnlyThanks(remark string) bool {
 
 // cheer reports whether a rune is part of an emoji that approves.
 func cheer(r rune) bool {
-	return strings.ContainsRune("👍🎉🙏👏🚀💯😀😊🙂✅🙌❤♥\ufe0f", r) || r >= 0x1f3fb && r <= 0x1f3ff
+	return strings.ContainsRune("👍🎉🙏👏🚀💯👌😀😊🙂✅🙌❤♥\ufe0f", r) || r >= 0x1f3fb && r <= 0x1f3ff
 }

@@ -7,14 +7,15 @@ import (
 )
 
 func TestOnlyThanks(t *testing.T) {
-	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks"} {
+	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
+		"Makes sense, thank you.", "👌"} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
 	}
 	for _, s := range []string{
 		"This is not fixed.", "Thanks, but it still fails.", "no", "Thank you?", "👎", "Great, and what about empty lists?", "P1", "thanks ```go\nx := 1\n```", "isn't resolved", "Nope",
-		"it fails", "Danke, aber nein", "still", "1", "😡", "Great job: revert this", "Fix this!", "Again", "...", "> This is wrong",
+		"it fails", "Danke, aber nein", "still", "1", "😡", "Great job: revert this", "Fix this!", "Again", "Fix.", "Fix it now!", "Now fix", "Please fix", "You fix it", "Fix the work job", "To be fixed", "...", "> This is wrong",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)
