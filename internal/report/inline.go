@@ -79,9 +79,13 @@ func Settled(words, reason, head string, target review.Target) string {
 	return words + "\n\n" + sentence(inline(reason)) + " (" + links{target, head}.commit(head) + ")\n"
 }
 
-// Maintained is the text of an answer that stands by a finding.
-func Maintained(reason string) string {
-	return "This stays open. " + sentence(inline(reason)) + "\n\nAn answer with what was missed is judged once more. After that people decide.\n"
+// Maintained is the text of an answer that stands by a finding. byApp is as in HandedOver.
+func Maintained(reason string, byApp bool) string {
+	after := "After that people decide."
+	if byApp {
+		after = ByApp
+	}
+	return "This stays open. " + sentence(inline(reason)) + "\n\nAn answer with what was missed is judged once more. " + after + "\n"
 }
 
 // HandedOver is the text of an answer that leaves a finding to people: why, what the judge says, and who is asked. byApp is true where nobody settles it by
