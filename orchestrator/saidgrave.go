@@ -22,7 +22,7 @@ func saysGrave(people conversation.People, t conversation.Thread) string {
 // finding: prloop did, an app, or the author of the pull request.
 func closedOver(people conversation.People, t conversation.Thread) bool {
 	who, v := saysGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
-	settles := v.Decides() || v.Own && t.Status != conversation.Resolved || !v.Bot && strings.EqualFold(t.ClosedBy, who)
+	settles := v.Decides() || v.Own && !v.Author && t.Status != conversation.Resolved || !v.Bot && strings.EqualFold(t.ClosedBy, who)
 	return t.Closed && who != "" && !settles
 }
 

@@ -113,7 +113,7 @@ func (t Thread) objections() []Reply {
 // here by what GitHub says, which may block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
 // resolve threads: whatever is more than thanks may be an objection. One that the author closed is open where their word does not settle it; grave is as in Settled.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
-	if by := p.Voice(t.ClosedBy, t.ClosedByBot); t.Closed && (!by.Author || by.Own || by.Write && !grave) {
+	if by := p.Voice(t.ClosedBy, t.ClosedByBot); t.Closed && (!by.Author || by.Write && !grave) {
 		return Reply{}, false
 	}
 	for _, r := range t.objections() {
