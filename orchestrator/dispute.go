@@ -172,7 +172,7 @@ func (in Inputs) missed() []int {
 
 // stale reports whether a thread is open and about an earlier head.
 func (in Inputs) stale(t conversation.Thread) bool {
-	return t.Live() && !t.Closed && t.Head != in.Snapshot.Range.Head
+	return in.Snapshot.persons().Live(t) && !t.Closed && t.Head != in.Snapshot.Range.Head
 }
 
 // judgeOf is the judge of a thread: the first with another model than those who raised its finding.

@@ -116,7 +116,7 @@ func (g gathered) threadsOfEach(may func(w wording, finding int) bool) map[int]i
 func (m matched) threaded() []int {
 	out, heavy := make([]int, len(m.groups)), m.heavy(m.groups)
 	of := m.threadsOf(func(w wording, i int) bool {
-		return m.in.Snapshot.Conversation.Threads[w.thread].Live() && !m.in.Snapshot.decided(w.thread, heavy[i])
+		return m.in.Snapshot.live(w.thread) && !m.in.Snapshot.decided(w.thread, heavy[i])
 	})
 	for g, group := range m.groups {
 		out[g] = -1
@@ -148,6 +148,9 @@ func (s Snapshot) decided(thread int, heavy bool) bool {
 	return ok
 }
 
+// live reports whether a thread still says something that prloop stands by.
+func (s Snapshot) live(thread int) bool { return s.persons().Live(s.Conversation.Threads[thread]) }
+
 // silences says of which threads a finding can be one so that it may not count any more: what we conceded there, or people settled. heavy are
 // the findings of which a wording is grave.
 func (g gathered) silences(heavy map[int]bool) func(thread, finding int) bool {
@@ -176,7 +179,7 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 	}
 	holds := func(w wording, i int) bool {
 		known := w.Line != nil && g.findings[i].Line != nil
-		return g.in.Snapshot.Conversation.Threads[w.thread].Live() && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding)) &&
+		return g.in.Snapshot.live(w.thread) && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding)) &&
 			!(known && w.elsewhere(g.findings[i]))
 	}
 	placed := func(w wording, i int) bool { return w.Line != nil && g.findings[i].Line != nil }

@@ -112,7 +112,7 @@ func (in Inputs) standing() []string {
 	if s := in.Snapshot.Conversation; s != nil {
 		open := 0
 		for _, t := range s.Threads {
-			if t.Live() && !t.Closed {
+			if in.Snapshot.persons().Live(t) && !t.Closed {
 				open++
 			}
 		}

@@ -203,7 +203,7 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 	}
 	c := snap.checker(l.History)
 	for _, t := range snap.Conversation.Threads {
-		if !t.Live() || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
+		if !snap.persons().Live(t) || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
 			continue
 		}
 		name := snap.named(t)

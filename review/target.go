@@ -189,6 +189,8 @@ type Thread struct {
 	Own bool `json:"own,omitempty"`
 	// Cured is true of a thread that prloop opened and called resolved, and that is theirs for what somebody has said there since.
 	Cured bool `json:"cured,omitempty"`
+	// Unresolvable is true of a thread that is open, and that the account which prloop reads and posts as may not resolve.
+	Unresolvable bool `json:"unresolvable,omitempty"`
 	// ResolvedBy is who resolved it, as far as GitHub says: it names no apps.
 	ResolvedBy *Person   `json:"resolvedBy,omitempty"`
 	Comments   []Comment `json:"comments"`

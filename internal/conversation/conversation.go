@@ -120,6 +120,8 @@ type Thread struct {
 	Closed      bool   `json:"closed,omitempty"`
 	ClosedBy    string `json:"closed_by,omitempty"`
 	ClosedByBot bool   `json:"closed_by_bot,omitempty"`
+	// Unresolvable is true when the thread is open and we may not resolve it, by what GitHub says.
+	Unresolvable bool `json:"unresolvable,omitempty"`
 	// Unsure is true when an answer that our account gave in it is not proven ours: it may have said that we resolved the thread.
 	Unsure bool `json:"unsure,omitempty"`
 	// Turns is how often we maintained what we said. Ruling is why our last answer settled it, empty where the problem is gone, Word whose word
@@ -298,7 +300,7 @@ func (r *rebuilding) thread(t review.Thread) {
 	out := Thread{
 		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
 		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
-		Origin: Stood{b.Line, [2]int{b.QuoteFrom, b.QuoteTo}},
+		Unresolvable: t.Unresolvable, Origin: Stood{b.Line, [2]int{b.QuoteFrom, b.QuoteTo}},
 	}
 	if t.Line != nil {
 		out.Line = *t.Line
@@ -388,7 +390,7 @@ func (t Thread) read(last string) int {
 func (t Thread) Name() string { return t.ID + "/" + t.Identity }
 
 // Live reports whether the thread still says something that prloop stands by: nobody has settled it. One that was settled by a ruling and
-// that somebody opened again does.
+// that is open does, unless it stays open for another reason (People.Live).
 func (t Thread) Live() bool { return t.Status != Resolved || t.Ruling != "" && !t.Closed }
 
 // Asserted is the thread as the finding it was opened for, at its place in the head.

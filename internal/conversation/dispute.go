@@ -116,7 +116,12 @@ func (p People) Objection(t Thread, grave bool) (Reply, bool) {
 	if by := p.Voice(t.ClosedBy, t.ClosedByBot); t.Closed && (!by.Author || by.Write && !grave) {
 		return Reply{}, false
 	}
-	for _, r := range t.objections() {
+	return p.objects(t.objections())
+}
+
+// objects gives the first of some replies to an answer of ours that may object to it: more than thanks, from somebody else than the author who may block.
+func (p People) objects(to []Reply) (Reply, bool) {
+	for _, r := range to {
 		v := p.Voice(r.Author, r.Bot)
 		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
 		if !v.Bot && !v.Author && (v.Write || belongs) && !OnlyThanks(r.Body) {
@@ -126,9 +131,25 @@ func (p People) Objection(t Thread, grave bool) (Reply, bool) {
 	return Reply{}, false
 }
 
+// stands reports whether a ruling of ours settles a thread that is open because we may not resolve it. GitHub does not tell whether somebody opened it again,
+// so they have to say why: until somebody objects the thread is as a closed one. The author, whom the ruling favours, is not asked back.
+func (p People) stands(t Thread) bool {
+	if t.Closed || !t.Unresolvable || t.Ruling == "" {
+		return false
+	}
+	_, objected := p.objects(t.since())
+	return !objected
+}
+
+// Live reports whether a thread still says something that prloop stands by, as Thread.Live, and no ruling of ours settles it although it is open.
+func (p People) Live(t Thread) bool { return t.Live() && !p.stands(t) }
+
 // Open are the replies in a thread that are to be judged: those since our last answer, if somebody gave one who is heard. Nobody is
 // asked about what a bot or a stranger says.
 func (p People) Open(t Thread) (out []Reply) {
+	if p.stands(t) {
+		return nil
+	}
 	for _, r := range t.unanswered() {
 		if p.Voice(r.Author, r.Bot).Heard() {
 			out = append(out, r)
@@ -137,18 +158,18 @@ func (p People) Open(t Thread) (out []Reply) {
 	return out
 }
 
-// Settled reports whether a finding with a thread does not count any more, and by whose word: a thread that we settled by a ruling, or one
-// that a person resolved. grave is true of a P0, a P1 and a security finding: for these nothing counts but a person who decides, and no
-// ruling of ours; and in an app's pull request nobody is proven to be another than who opened it. What somebody opened again, nobody who may
+// Settled reports whether a finding with a thread does not count any more, and by whose word: a thread that we settled by a ruling, which
+// is closed or stays open because we may not resolve it, or one that a person resolved. grave is true of a P0, a P1 and a security finding:
+// for these nothing counts but a person who decides, and no ruling of ours; and in an app's pull request nobody is proven to be another than who opened it. What somebody opened again, nobody who may
 // not write resolves again. The finding that comes back after its problem was gone is another one.
 func (p People) Settled(t Thread, grave bool) (by, why string, ok bool) {
 	v := p.Voice(t.ClosedBy, t.ClosedByBot)
 	switch {
-	case !t.Closed, t.Status == Resolved && t.Ruling == "":
+	case !t.Closed && !p.stands(t), t.Status == Resolved && t.Ruling == "":
 		return "", "", false
 	case t.Ruling == "" && (v.Decides() && !p.ByApp || !grave && v.Write && !v.Bot && !p.Untold(t)):
 		return v.Login, "resolved the thread", true
-	case !grave && t.Ruling != "" && (v.Own || v.Bot || v.Write): // GitHub does not name an app that resolved it
+	case !grave && t.Ruling != "" && (v.Own || v.Bot || v.Write): // GitHub does not name an app that resolved it, and nobody did where it is open
 		return t.Word, string(t.Ruling) + ": " + t.Reason, true
 	}
 	return "", "", false

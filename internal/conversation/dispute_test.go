@@ -141,6 +141,49 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// A ruling in a thread that stays open because we may not resolve it settles what is not grave until somebody objects, who is not the author (threats.md T458).
+func TestRulingsStandInThreadsThatStayOpen(t *testing.T) {
+	boss := func(said string) []conversation.Reply {
+		return []conversation.Reply{disagrees("ada"), {Author: "boss", Body: said}}
+	}
+	of := func(ruling conversation.Ruling, replies ...conversation.Reply) conversation.Thread {
+		return conversation.Thread{Status: conversation.Resolved, Ruling: ruling, Unresolvable: true, Answered: 1, DeveloperReplies: replies}
+	}
+	resolvable, gone := of(conversation.Conceded, disagrees("ada")), of("", disagrees("ada"))
+	resolvable.Unresolvable = false
+	for _, row := range []struct {
+		name    string
+		thread  conversation.Thread
+		settled bool
+		live    bool
+		open    int
+	}{
+		{"conceded", of(conversation.Conceded, disagrees("ada")), true, false, 0},
+		{"later", of(conversation.Later, disagrees("ada")), true, false, 0},
+		{"a word", of(conversation.Word, disagrees("boss")), true, false, 0},
+		{"one that we may resolve: somebody opened it again", resolvable, false, true, 0},
+		{"its problem is gone, which is no ruling", gone, false, false, 0},
+		{"thanks", of(conversation.Conceded, boss("Thanks!")...), true, false, 0},
+		{"the author goes on", of(conversation.Conceded, disagrees("ada"), disagrees("ada")), true, false, 0},
+		{"a guest objects", of(conversation.Conceded, disagrees("ada"), disagrees("guest")), true, false, 0},
+		{"an app objects", of(conversation.Conceded, disagrees("ada"), disagrees("helper[bot]")), true, false, 0},
+		{"a maintainer objects", of(conversation.Conceded, boss("It can be empty.")...), false, true, 1},
+		{"a maintainer objects to a word", of(conversation.Word, boss("It can be empty.")...), false, true, 1},
+		{"a member objects whose permission nobody knows", of(conversation.Conceded, disagrees("ada"), conversation.Reply{Author: "eve", Association: "MEMBER", Body: "No."}), false, true, 0},
+	} {
+		p := crowd(true)
+		if _, _, ok := p.Settled(row.thread, false); ok != row.settled {
+			t.Errorf("%s: a P2 is settled: %v", row.name, ok)
+		}
+		if _, _, ok := p.Settled(row.thread, true); ok {
+			t.Errorf("%s: a P1 is settled", row.name)
+		}
+		if live, open := p.Live(row.thread), len(p.Open(row.thread)); live != row.live || open != row.open {
+			t.Errorf("%s: live %v with %d replies to judge; want %v with %d", row.name, live, open, row.live, row.open)
+		}
+	}
+}
+
 // Who opened a pull request as an app is not known, and may be whoever resolves its threads. For what is not grave that is no matter.
 func TestNobodySettlesGraveFindingsOfAnApp(t *testing.T) {
 	p := crowd(true)

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -113,6 +114,11 @@ func (f *Forge) fault(names ...string) Fault {
 		hit.Do()
 	}
 	return hit
+}
+
+// refuses reports whether a fault says that the caller lacks the permission for what a request does: GitHub says so beforehand too, where it is asked.
+func (f *Forge) refuses(op string) bool {
+	return slices.ContainsFunc(f.faults, func(x *Fault) bool { return x.Op == op && x.Mode == Forbidden && x.Times >= 0 })
 }
 
 // touching is what a request does, in the words of Fault.Op.

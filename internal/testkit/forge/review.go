@@ -319,7 +319,7 @@ func (x *execution) settle(payload string, resolved bool) resolver {
 		if err != nil {
 			return nil, err
 		}
-		if x.token.ReadOnly || t.pr.repo.permission(x.login).rank() < Write.rank() && t.pr.author != x.login {
+		if !x.maySettle(t) {
 			return nil, refusal{"FORBIDDEN", "Resource not accessible by integration"}
 		}
 		t.Resolved, t.ResolvedBy = resolved, ""
@@ -328,6 +328,11 @@ func (x *execution) settle(payload string, resolved bool) resolver {
 		}
 		return x.payload(payload, in, map[string]any{"thread": x.thread(t)}), nil
 	}
+}
+
+// maySettle reports whether the caller may resolve a thread.
+func (x *execution) maySettle(t *Thread) bool {
+	return !x.token.ReadOnly && (t.pr.repo.permission(x.login).rank() >= Write.rank() || t.pr.author == x.login)
 }
 
 func (x *execution) addReply(a args) (any, error) {
