@@ -249,7 +249,10 @@ func (p payload) review(t Told, _ Event) (Told, error) {
 	}
 	if t.Action == "dismissed" || t.Action == "submitted" && (state == "changes_requested" || state == "approved") {
 		l := Look{PR: p.number(), Priority: Again, Settles: true}
-		if state == "changes_requested" && review.MayBlock(p.Review.Association) {
+		switch member := p.Review != nil && review.MayBlock(p.Review.Association); {
+		case !member: // whoever may write blocks too, which GitHub does not say here of a member whose membership is private
+			l.Anew = true
+		case state == "changes_requested":
 			l.Priority = Said
 		}
 		return t.at(l)

@@ -103,7 +103,7 @@ func TestRead(t *testing.T) {
 		{"not asked", "issue_comment", with(said, "!prloop help", "thanks"), review.Person{}, intake.Look{}, "asks for nothing", ""},
 		{"a bot asks", "issue_comment", with(said, `"User"`, `"Bot"`), review.Person{}, intake.Look{}, "bot's", ""},
 		{"on an issue", "issue_comment", with(said, `,"pull_request":{"url":"x"}`, ""), review.Person{}, intake.Look{}, "on an issue", ""},
-		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true}, "", ""},
+		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
 		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
 		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
 		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Settles: true}, "", ""},
