@@ -110,11 +110,17 @@ func (in Inputs) standing() []string {
 		out = append(out, "The discussion is longer than what was read: open threads may exist.")
 	}
 	if s := in.Snapshot.Conversation; s != nil {
-		open := 0
+		open, over, people := 0, 0, in.Snapshot.persons()
 		for _, t := range s.Threads {
-			if in.Snapshot.persons().Live(t) && !t.Closed {
+			if people.Live(t) && !t.Closed {
 				open++
 			}
+			if closedOver(people, t) {
+				over++
+			}
+		}
+		if over > 0 {
+			out = append(out, "A person says P0 or P1 in "+plural(over, "a thread", "threads")+" that nobody resolved since who settles it.")
 		}
 		if open > 0 {
 			out = append(out, plural(open, "finding of an earlier review is", "findings of an earlier review are")+" open in a thread.")
