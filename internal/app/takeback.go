@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -32,7 +33,8 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 	return effects.CommitStatus{}, false, nil
 }
 
-// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it.
+// undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
+// which somebody who may block has requested changes since (threats.md T492).
 // Where a review of it has to wait that is also one whose base branch then nobody can tell. last is what was set last on the commit.
 func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
@@ -53,6 +55,13 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 			return success, last, false, err
 		}
 		undue = !same && (waits || known)
+		if same && pr.Refused() {
+			run, err := s.store.Run(ctx, e.Run)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return success, last, false, err
+			}
+			undue = run.Result == nil || run.Result.Receipt.ReviewsRead != intake.Standing(pr)
+		}
 	} else {
 		undue = true
 	}

@@ -491,6 +491,24 @@ func TestApprovedOnRequestAndContested(t *testing.T) {
 	}
 }
 
+// A request for changes takes a success back also where no review of it can begin: the base's rules are faulty (threats.md T492).
+func TestRefusedWhileNothingCanBeReviewed(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("reviewers: [\n"))
+	if err := h.forge.Commit(h.repo, "own", p.BaseSHA(), "Faulty", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+		t.Fatal(err)
+	}
+	p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #8" {
+		t.Errorf("%q", said)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // What people say of what is approved is no review, and waits for no hour.
 func TestContestedInQuietHours(t *testing.T) {
 	t.Parallel()

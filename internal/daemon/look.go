@@ -182,6 +182,11 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			if err != nil {
 				return out, err
 			}
+			if pr.Refused() { // whether a run about that begins, and whatever it waits for
+				if err := l.service.NotYet(ctx, pr, false); err != nil {
+					return out, err
+				}
+			}
 			known.Anew, known.Said = anew, anew && l.Priority <= intake.Said
 			if cancelled != "" && known.Stopped == "" {
 				if known.Stopped, err = l.halted(ctx, pr, known, cancelled); err != nil {

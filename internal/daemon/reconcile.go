@@ -166,7 +166,9 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 			} else if !again {
 				continue
 			}
-			w.Anew, w.Priority = true, max(before.Priority, intake.Said) // what it failed to hear
+		}
+		if before.Outcome == failed { // what it failed to hear
+			w.Anew, w.Priority = true, max(before.Priority, intake.Said)
 		}
 		if !looked || !before.Open() {
 			changed = append(changed, w)
