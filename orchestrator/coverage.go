@@ -135,6 +135,7 @@ const unreadRun = "\ufffd\ufffd"
 
 const (
 	hiddenPart = "a part was masked as a secret, which no rule says it is: a made-up value in plain words is not masked, and PRLOOP_SECRETS=show lets models read all"
+	hiddenMore = "a part was masked as a secret, and the static reviewer found more secrets than it may report: keep fewer of them in one change"
 	hiddenName = "a part of its name is masked as a secret, and what is left may be the name of another file too: rename it"
 )
 
@@ -148,6 +149,10 @@ func (g gathered) hidden() map[string]string {
 	}
 	if g.in.Request.Secrets == ShowSecrets {
 		return out
+	}
+	why := hiddenPart
+	if slices.ContainsFunc(g.in.Reports, overfull) {
+		why = hiddenMore
 	}
 	said := map[Line]int{} // how many values, by the reviewer that knows of most
 	by := map[string]map[Line]int{}
@@ -170,7 +175,7 @@ func (g gathered) hidden() map[string]string {
 	}
 	for _, at := range g.in.Snapshot.Opaque {
 		if said[at]--; said[at] < 0 {
-			out[at.File] = cmp.Or(out[at.File], hiddenPart)
+			out[at.File] = cmp.Or(out[at.File], why)
 		}
 	}
 	for _, at := range g.in.Snapshot.OpaqueRemoved {

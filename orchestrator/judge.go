@@ -3,9 +3,11 @@ package orchestrator
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Inputs is everything a verdict rests on. Judging the same inputs gives the same bytes, whatever order the answers stand
@@ -214,6 +216,29 @@ func (g gathered) withoutRules() bool {
 		r := h.Answer.Receipt
 		return r.Role == review.RoleReviewer && r.Kind == review.KindStatic && r.State != review.AgentComplete
 	})
+}
+
+// untold says of which reviewer a limit may have kept something back that has to be fixed, where nothing of what it told counts any more; empty when of none.
+// The most urgent are told first: behind a P3 there is nothing else, secrets aside.
+func (g gathered) untold() string {
+	minor := func(f review.Finding) bool { return f.Priority == review.P3 && f.Unconfirmed == "" }
+	for _, h := range g.in.Reports {
+		r, said := h.Answer.Receipt, h.Answer.Reviewer
+		if said != nil && said.Omitted > 0 && (overfull(h) || !slices.ContainsFunc(said.Findings, minor)) {
+			return fmt.Sprintf("%s found %d more than it may report, and what it reported is settled", sanitize.CodeSpan(r.Name), said.Omitted)
+		}
+	}
+	return ""
+}
+
+// overfull reports whether the static reviewer found as many secrets as it reports, and more.
+func overfull(h AgentReport) bool {
+	said := h.Answer.Reviewer
+	if h.Answer.Receipt.Kind != review.KindStatic || said == nil || said.Omitted == 0 {
+		return false
+	}
+	others := func(f review.Finding) bool { return !strings.HasPrefix(f.ID, secretRule) }
+	return len(slices.DeleteFunc(slices.Clone(said.Findings), others)) >= review.MostSecrets
 }
 
 // found reports whether a reviewer, not a person, raised something that has to be fixed.

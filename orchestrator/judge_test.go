@@ -112,6 +112,20 @@ func TestOutcome(t *testing.T) {
 		{"one reviewer beside static is enough by itself", func(in *Inputs) {
 			in.Request.Agents[1].Kind, in.Reports[1].Answer.Receipt.Kind = review.KindStatic, review.KindStatic
 		}, review.Converged, review.Approve},
+		{"what a limit kept back may be as grave as the last that was told (threats.md T489)", func(in *Inputs) { in.Reports[0].Answer.Reviewer.Omitted = 2 }, review.Partial, ""},
+		{"behind a P3 there is nothing graver", func(in *Inputs) {
+			in.Reports[0] = answered("alpha", found(review.P3, "nit"))
+			in.Reports[0].Answer.Reviewer.Omitted = 2
+		}, review.Converged, review.Approve},
+		{"secrets have a limit of their own", func(in *Inputs) {
+			byRules(in, found(review.P3, "nit"))
+			said := in.Reports[0].Answer.Reviewer
+			said.Omitted = 1
+			for range review.MostSecrets {
+				said.Findings = append(said.Findings, review.Finding{ID: secretRule + "X", Priority: review.P3, File: "a.go", Title: "nit"})
+				in.Reports[0].Evidence = append(in.Reports[0].Evidence, evidence.Result{})
+			}
+		}, review.Partial, ""},
 		{"a partial review may ask for changes", func(in *Inputs) {
 			in.Reports[0] = failed("alpha")
 			in.Reports[1] = answered("beta", found(review.P1, "crash"))

@@ -50,6 +50,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, owingWords(m.owing())
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
+	case m.untold() != "":
+		return review.Partial, m.untold()
 	case len(m.silent()) > 0:
 		return review.Partial, fmt.Sprintf("the command %s gave no complete answer", sanitize.CodeSpan(m.silent()[0]))
 	case brief.Status != "ok":

@@ -22,3 +22,6 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{LLMCalls: 2, ToolCalls: 3, Candidates: 30, Findings: 15, WallTimeSeconds: 60, CostUSD: 0.50, ContextTokens: 100_000, IdleSeconds: 300}
 }
+
+// MostSecrets is how many secrets the static reviewer reports. Limits.Findings does not count them: behind those that people dismissed another one is still found.
+const MostSecrets = 200

@@ -152,20 +152,12 @@ func (w *work) keep(f *file, hits []hit) {
 	}
 }
 
-// result orders the findings by urgency and place and holds them to the task's limit.
+// result orders the findings by urgency and place and holds them to their limits.
 func (w *work) result() review.ReviewerResult {
 	slices.SortStableFunc(w.found, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file.path, b.file.path), cmp.Compare(a.line, b.line), cmp.Compare(a.rule, b.rule))
 	})
-	limit := w.task.Limits.Findings
-	if limit <= 0 {
-		limit = review.DefaultLimits().Findings
-	}
-	omitted := max(len(w.found)-limit, 0)
-	if n := len(w.found); n > limit {
-		w.note("%d findings of lower urgency are left out (limit %d).", n-limit, limit)
-		w.found = w.found[:limit]
-	}
+	omitted := w.bound()
 	findings := make([]review.Finding, 0, len(w.found))
 	at, seen := w.opts.now().UTC().Truncate(time.Second), map[string]int{}
 	for _, p := range w.found {
@@ -176,6 +168,33 @@ func (w *work) result() review.ReviewerResult {
 		Conclusion: consensus.Decide(findings, review.ReviewState{}).Consensus,
 		FullReport: w.report(len(findings)),
 	}
+}
+
+// bound leaves out what is beyond the limits and says how much that is. Secrets take nobody's place and lose theirs to nobody: those that are dismissed in a
+// change count too, and what is found behind them is not passed over (threats.md T489).
+func (w *work) bound() (omitted int) {
+	limit := w.task.Limits.Findings
+	if limit <= 0 {
+		limit = review.DefaultLimits().Findings
+	}
+	secrets, others := 0, 0
+	w.found = slices.DeleteFunc(w.found, func(p placed) bool {
+		if p.alone() {
+			secrets++
+			return secrets > review.MostSecrets
+		}
+		others++
+		return others > limit
+	})
+	if n := others - limit; n > 0 {
+		w.note("%d findings of lower urgency are left out (limit %d).", n, limit)
+		omitted += n
+	}
+	if n := secrets - review.MostSecrets; n > 0 {
+		w.note("%d secrets are left out (limit %d).", n, review.MostSecrets)
+		omitted += n
+	}
+	return omitted
 }
 
 // finding gives a hit the wire's shape. The id depends on rule, file and the words of the evidence, so that it stays when lines

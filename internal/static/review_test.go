@@ -236,8 +236,22 @@ func TestResultIsWholeAndRepeatable(t *testing.T) {
 		t.Errorf("ids %v, counts %+v, conclusion %s", ids, one.Issues, one.Conclusion)
 	}
 	task.Limits.Findings = 2
-	if r := run(t, task, Options{}); len(r.Findings) != 2 || r.Omitted != 2 || r.Findings[0].Priority != review.P0 || !strings.Contains(r.FullReport, "left out (limit 2)") {
+	if r := run(t, task, Options{}); len(r.Findings) != 3 || r.Omitted != 1 || r.Findings[0].Priority != review.P0 || !strings.Contains(r.FullReport, "1 findings of lower urgency are left out (limit 2)") {
 		t.Errorf("limit: %s", brief(r))
+	}
+}
+
+// Secrets take no place of other findings, and have a bound of their own (threats.md T489).
+func TestLimitsOfSecrets(t *testing.T) {
+	text := "breakpoint()\n"
+	for i := range 203 {
+		text += fmt.Sprintf("k = \"ghp_q7Rz2Lm9Xc4Vb8Nt1Wk6q7Rz2Lm9Xc%06d\"\n", i)
+	}
+	task := added("a.py", text)
+	task.Limits.Findings = 1
+	r := run(t, task, Options{})
+	if got := brief(r); len(r.Findings) != 201 || r.Omitted != 3 || strings.Count(got, "secret-github-token") != 200 || !strings.Contains(got, "debug:1") {
+		t.Errorf("%d findings, %d omitted: %s", len(r.Findings), r.Omitted, got)
 	}
 }
 
