@@ -155,7 +155,7 @@ func assignmentSpans(s string) []Span {
 			}
 		}
 	}
-	return joinSpans(out, namedSpans(s, names))
+	return joinSpans(out, namedSpans(s, names), placedSpans(s))
 }
 
 // Forms of an assignment, by what stands behind the name.

@@ -14,7 +14,7 @@ func changeSecrets(s string) []Span {
 	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
 		return all
 	}
-	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s)) }), findSpans(s, deepSpans))
+	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s), placedSpans(s)) }), findSpans(s, deepSpans))
 	return slices.DeleteFunc(all, func(p Span) bool {
 		return ordinary(s, p) && !slices.ContainsFunc(sure, func(q Span) bool { return q.Start < p.End && p.Start < q.End })
 	})

@@ -42,17 +42,7 @@ var tokens = []token{
 	{"age-key", []string{"AGE-SECRET-KEY-1"}, lazyregexp.New(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
 }
 
-var (
-	privateKey = lazyregexp.New(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
-	// assigned finds a quoted value given to something called a secret.
-	assigned = lazyregexp.New(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key)` +
-		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
-	// inURL finds a password inside a connection address.
-	inURL = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
-)
-
-// nameOnly finds names that speak about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
-var nameOnly = lazyregexp.New(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
+var privateKey = lazyregexp.New(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
 
 // span is where a secret stands in a line.
 type span struct {
@@ -77,35 +67,12 @@ func find(line string) []span {
 			out = append(out, span{m[0], m[1], t.name, t.what, true})
 		}
 	}
-	out = append(out, inAddress(line)...)
-	if !quotes(line) || !containsAny(strings.ToLower(line), secretWords) {
-		return out
+	for _, p := range sanitize.AddressPasswords(line) {
+		out = append(out, span{p.Start, p.End, "password-in-url", "a password inside an address", false})
 	}
-	for _, m := range assigned.FindAllStringSubmatchIndex(line, -1) {
-		v := line[m[2]:m[3]]
-		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
-			continue
-		}
-		if !sanitize.MadeUp(v) && !sanitize.NoValue(v) && !sanitize.Address(v) && mixed(v) && sanitize.Entropy(v) >= 3.5 && !overlaps(out, m[2], m[3]) {
-			out = append(out, span{m[2], m[3], "assigned-secret", "a secret written into the code", false})
-		}
-	}
-	return out
-}
-
-// secretWords are the front parts of what assigned looks for.
-var secretWords = []string{"key", "secret", "token", "passw", "passphrase", "credential"}
-
-// inAddress gives the passwords inside addresses.
-func inAddress(line string) []span {
-	var out []span
-	if !strings.Contains(line, "://") || !strings.Contains(line, "@") {
-		return nil
-	}
-	for _, m := range inURL.FindAllStringSubmatchIndex(line, -1) {
-		password, host := line[m[2]:m[3]], line[m[4]:m[5]]
-		if !sanitize.MadeUp(password) && !sanitize.LocalHost(host) && !weak(password) {
-			out = append(out, span{m[2], m[3], "password-in-url", "a password inside an address", false})
+	for _, p := range sanitize.AssignedValues(line) {
+		if !overlaps(out, p.Start, p.End) {
+			out = append(out, span{p.Start, p.End, "assigned-secret", "a secret written into the code", false})
 		}
 	}
 	return out
@@ -113,12 +80,6 @@ func inAddress(line string) []span {
 
 func containsAny(s string, keys []string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(s, k) })
-}
-
-// quotes reports whether a line can hold a quoted value of some length.
-func quotes(line string) bool {
-	first := strings.IndexAny(line, "\"'`")
-	return first >= 0 && strings.LastIndexAny(line, "\"'`") > first+16
 }
 
 func overlaps(spans []span, start, end int) bool {
@@ -129,9 +90,6 @@ func overlaps(spans []span, start, end int) bool {
 	}
 	return false
 }
-
-// weak passwords such as postgres or password1 in an address are those of development set-ups.
-func weak(v string) bool { return sanitize.Entropy(v) < 2.8 || !mixed(v) }
 
 // mixed values hold letters and digits, as generated ones do.
 func mixed(v string) bool {
