@@ -282,6 +282,22 @@ func TestEverySecretIsFoundForItself(t *testing.T) {
 	}
 }
 
+// A key that takes the place of another one keeps its header and footer (threats.md T491).
+func TestAKeyBehindAHeaderThatStays(t *testing.T) {
+	const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh18W\n"
+	for text, want := range map[string]string{
+		"@@ -1,3 +1,3 @@\n -----BEGIN PRIVATE KEY-----\n-" + body + "+" + body + " -----END PRIVATE KEY-----\n": "P0 secret-private-key:1",
+		"@@ -1,3 +1,4 @@\n -----BEGIN PRIVATE KEY-----\n " + body + " -----END PRIVATE KEY-----\n+x = 1\n":      "",
+		"@@ -1,4 +1,3 @@\n -----BEGIN PRIVATE KEY-----\n " + body + "-" + body + " -----END PRIVATE KEY-----\n": "",
+	} {
+		task := added("server.txt", "x")
+		task.Brief.Files[0].Change, task.Brief.Files[0].Diff = "modified", text
+		if got := brief(run(t, task, Options{})); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // hostileLines are lines full of things that have to be looked at.
 func hostileLines() []string {
 	var out []string

@@ -144,13 +144,8 @@ func withoutSecrets(line string) piece {
 
 // secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (spec.md D3.1).
 func secrets(f *file) []hit {
-	var out []hit
+	out := f.keys()
 	f.each(func(i int, l diff.Line) {
-		if privateKeyIn(l.Text) != nil && f.holdsKey(i) {
-			h := secretHit(f, i, "private-key", "a private key", true)
-			h.end = f.keyEnd(i)
-			out = append(out, h)
-		}
 		seen := map[string]bool{} // one finding of a kind for a line is enough
 		var told []span           // and one for each value, whatever kinds it is of
 		for _, s := range find(l.Text) {
@@ -164,6 +159,22 @@ func secrets(f *file) []hit {
 			out = append(out, secretHit(f, i, s.rule, s.what, s.certain))
 		}
 	})
+	return out
+}
+
+// keys are the private keys of which a line is added, also behind a header that stays, as when a key takes the place of another.
+func (f *file) keys() (out []hit) {
+	for i, l := range f.lines {
+		if privateKeyIn(l.Text) == nil || !f.holdsKey(i) {
+			continue
+		}
+		end := f.keyEnd(i)
+		if slices.ContainsFunc(f.lines[i:], func(l diff.Line) bool { return l.Op == '+' && l.New <= end }) {
+			h := secretHit(f, i, "private-key", "a private key", true)
+			h.end = end
+			out = append(out, h)
+		}
+	}
 	return out
 }
 
