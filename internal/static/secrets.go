@@ -146,13 +146,12 @@ func withoutSecrets(line string) piece {
 func secrets(f *file) []hit {
 	out := f.keys()
 	f.each(func(i int, l diff.Line) {
-		seen := map[string]bool{} // one finding of a kind for a line is enough
-		var told []span           // and one for each value, whatever kinds it is of
+		var told []span // one finding for each value, whatever kinds it is of
 		for _, s := range find(l.Text) {
-			if seen[s.rule] || overlaps(told, s.start, s.end) {
+			if overlaps(told, s.start, s.end) {
 				continue
 			}
-			seen[s.rule], told = true, append(told, s)
+			told = append(told, s)
 			if !s.certain && (f.test || commented(l.Text) || lockLike(f.path)) {
 				continue
 			}
