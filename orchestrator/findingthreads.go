@@ -323,10 +323,13 @@ func (s Snapshot) whyNot(thread int, f review.Finding) (why string) {
 }
 
 // changedSince reports whether code that a finding is about was not there, or was another, when a thread was opened, or settled by a ruling: its own lines,
-// and those of its quote, or where nobody knows these any of its file.
+// and those of its quote, or where nobody knows these any of its file. A quote with a mask stands about where its reviewer
+// says, or at another line with one.
 func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
 	from, to := 1, math.MaxInt32
-	if known := f.Quoted[0] > 0; known || f.Line != nil && f.Evidence == "" { // a quote that stands nobody knows where may be about all of the file
+	known := f.Quoted[0] > 0
+	masked := !known && strings.Contains(f.Evidence, sanitize.Redacted)
+	if known || f.Line != nil && (f.Evidence == "" || masked) { // another quote that stands nobody knows where may be about all of the file
 		if known {
 			from, to = f.Quoted[0], f.Quoted[1]
 		} else {
@@ -337,8 +340,28 @@ func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
 				from, to = min(from, *line), max(to, *line)
 			}
 		}
+		if masked {
+			from, to = from-unquoted, to+unquoted+strings.Count(f.Evidence, "\n")
+		}
 	}
-	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return r[0] <= to && from <= r[1] })
+	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool {
+		return r[0] <= to && from <= r[1] || masked && s.masks(f.File, r)
+	})
+}
+
+// masks reports whether a mask hides something in some lines of a file that are in the change.
+func (s Snapshot) masks(file string, lines [2]int) bool {
+	for _, bf := range s.Brief.Files {
+		if bf.Path != file {
+			continue
+		}
+		for n, line := range headLines(bf.Diff) {
+			if lines[0] <= n && n <= lines[1] && strings.Contains(line, sanitize.Redacted) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Followed is what became of the places of threads of earlier commits, by the id of the thread.

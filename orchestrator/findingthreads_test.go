@@ -51,6 +51,7 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		return f
 	}
 	end, later := 12, 18
+	masked := as(first, func(f *review.Finding) { f.Evidence = `k = "[REDACTED]"` })
 	minor := as(first, func(f *review.Finding) { f.Priority = review.P2 })
 	security := func(f *review.Finding) { f.Category = "security" }
 	bridge := saidBy("three", first, "Mean of an empty list divides by zero; Cache grows without bound for a shelf")
@@ -78,6 +79,8 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 		{"one of its lines changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.LineEnd = &end })}, [][2]int{{12, 13}}, "its code has changed since"},
 		{"its quote reaches what changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Evidence = "line 8\nline 9" })}, [][2]int{{8, 8}}, "its code has changed since"},
 		{"it has no line, and the file changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Line = nil })}, [][2]int{{1, 1}}, "its code has changed since"},
+		{"its quote has a mask, and code elsewhere changed", showing(masked), []review.Finding{masked}, [][2]int{{1, 5}, {13, 20}}, ""},
+		{"its quote has a mask, and a line near it changed", showing(masked), []review.Finding{masked}, [][2]int{{7, 7}}, "its code has changed since"},
 		{"a P0 that was a P1", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Priority = review.P0 })}, nil, "it was said to be less grave, or not to be about security"},
 		{"security that was not", showing(first), []review.Finding{as(again, security)}, nil, "it was said to be less grave, or not to be about security"},
 		{"a P1 that was a P2", showing(minor), []review.Finding{again}, nil, "it was said to be less grave, or not to be about security"},
