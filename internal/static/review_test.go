@@ -269,6 +269,9 @@ func TestEverySecretIsFoundForItself(t *testing.T) {
 		body + "q7Rz2Lm9\n-----END PRIVATE KEY-----\nmore\n":              5,
 		body + "import os\n" + body + "-----END PRIVATE KEY-----\n":       3,
 		strings.Repeat(body, 250) + "-----END PRIVATE KEY-----\n" + body:  253,
+		body + "EOF\n./scripts/install\n":                                 3,
+		body + "EOF\n./scripts/install\n-----END PRIVATE KEY-----\n":      3,
+		body + "abort\n-----END PRIVATE KEY-----\n":                       3,
 		"Proc-Type: 4,ENCRYPTED\n\n" + body + "-----END PRIVATE KEY-----": 6,
 	} {
 		r := run(t, added("a.key", "x\n-----BEGIN PRIVATE KEY-----\n"+text), Options{})

@@ -221,19 +221,38 @@ func (f *file) holdsKey(i int) bool {
 	return false
 }
 
-// keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key.
+// keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key. Behind a short line of its text, which is
+// the last one, only a footer follows; without one that line is no part of the key, and neither is a word in small letters, which may be a command.
 func (f *file) keyEnd(i int) int {
-	end := f.lines[i].New
+	end, last := f.lines[i].New, f.lines[i].New
+	if strings.Contains(f.lines[i].Text, keyFooter) {
+		return end
+	}
+	short := false
 	for _, l := range f.lines[i+1:] {
-		if l.New != end+1 || !keyText.MatchString(l.Text) || strings.Contains(f.lines[i].Text, keyFooter) {
+		if l.New != last+1 || !keyText.MatchString(l.Text) {
 			break
 		}
-		if end = l.New; strings.Contains(l.Text, keyFooter) {
-			break
+		if last = l.New; strings.Contains(l.Text, keyFooter) {
+			return last
+		}
+		text := strings.Trim(l.Text, " \t\r.+,;()\\\"'`")
+		text = strings.TrimSuffix(text, `\n`)
+		switch {
+		case text == "" || strings.Contains(text, ": "):
+		case short && text[0] != '=', strings.Trim(text, "abcdefghijklmnopqrstuvwxyz/") == "":
+			return end
+		case len(text) < shortText:
+			short = true
+		case !short:
+			end = last
 		}
 	}
 	return end
 }
+
+// shortText is how many bytes less than which only the last line of a key's text has.
+const shortText = 40
 
 // keyFooter begins the last line of a key.
 const keyFooter = "-----END"
