@@ -649,6 +649,17 @@ func TestServeAfterADryRun(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// slow is a reviewer that never ends, and how often it was asked.
+func (h *hall) slow() (reviewer string, runs func() int) {
+	h.t.Helper()
+	script := filepath.Join(h.home, "slow.sh")
+	write(h.t, script, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
+	if err := os.Chmod(script, 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	return "exec:" + script, func() int { data, _ := os.ReadFile(filepath.Join(h.home, "began")); return len(data) }
+}
+
 // rerun has somebody ask for the checks of a pull request again.
 func (h *hall) rerun(number int) {
 	h.t.Helper()
@@ -671,16 +682,11 @@ func TestStoppedIsNotBegunAgain(t *testing.T) {
 		t.Run(fmt.Sprint(waits), func(t *testing.T) {
 			t.Parallel()
 			h := openHall(t)
-			began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
-			write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
-			if err := os.Chmod(slow, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			runs := func() int { data, _ := os.ReadFile(began); return len(data) }
+			slow, runs := h.slow()
 			if waits {
 				h.run("pause")
 			}
-			s := h.serve("", "--reviewers", "exec:"+slow, "--every", "1s")
+			s := h.serve("", "--reviewers", slow, "--every", "1s")
 			p := h.open(7, nil)
 			if waits { // asked for before the stop
 				h.forge.Delivered()
@@ -772,18 +778,13 @@ func TestServeIsOperated(t *testing.T) {
 func TestCancelledWhileNobodyServes(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
-	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
-	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
-	if err := os.Chmod(slow, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
-	s := h.serve("", "--reviewers", "exec:"+slow)
+	slow, runs := h.slow()
+	s := h.serve("", "--reviewers", slow)
 	p := h.open(7, nil)
 	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
 	s.stop(t, syscall.SIGKILL)
 	h.run("cancel", "latest")
-	s = h.serve("", "--reviewers", "exec:"+slow)
+	s = h.serve("", "--reviewers", slow)
 	h.within("the run to be left", func() bool { return strings.Contains(h.wanted()["#7"].Why, "somebody cancelled run") })
 	if runs() != 1 {
 		t.Errorf("%d runs", runs())
@@ -797,13 +798,8 @@ func TestCancelledWhileNobodyServes(t *testing.T) {
 func TestStoppedAfterAPush(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
-	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
-	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
-	if err := os.Chmod(slow, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
-	s := h.serve("", "--reviewers", "exec:"+slow)
+	slow, runs := h.slow()
+	s := h.serve("", "--reviewers", slow)
 	p := h.open(7, nil)
 	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
 	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
@@ -822,13 +818,8 @@ func TestStoppedAfterAPush(t *testing.T) {
 func TestCancelledAfterAPush(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
-	began, slow := filepath.Join(h.home, "began"), filepath.Join(h.home, "slow.sh")
-	write(t, slow, []byte("#!/bin/sh\necho >> \"$(dirname \"$0\")/began\"\nexec sleep 600\n"))
-	if err := os.Chmod(slow, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	runs := func() int { data, _ := os.ReadFile(began); return len(data) }
-	s := h.serve("", "--reviewers", "exec:"+slow)
+	slow, runs := h.slow()
+	s := h.serve("", "--reviewers", slow)
 	p := h.open(7, nil)
 	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
 	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
@@ -883,13 +874,13 @@ func TestServeKnowsNoCase(t *testing.T) {
 	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := h.serve("", "--every", "1s", "--reviews", "3", "--reviewers", "exec:"+slow)
+	s := h.serve("", "--every", "1s", "--reviews", "3", "--reviewers", slow)
 	p := h.open(7, nil)
 	eventually.True(t, "the reviewer to be asked", func() bool { return h.asked("slow") > 0 })
 	p.Comment("mona", "!prloop status")
 	before := h.note()
 	eventually.True(t, "GitHub to be asked again", func() bool { return h.note() > before })
-	cmd := exec.Command("prloop", "run", "7", "-R", "ACME/widgets", "--no-fix", "--reviewers", "exec:"+slow)
+	cmd := exec.Command("prloop", "run", "7", "-R", "ACME/widgets", "--no-fix", "--reviewers", slow)
 	cmd.Env, cmd.Dir = h.env, h.home
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "acme/widgets#7 is being worked on by run") {
 		t.Errorf("a run by hand beside the server's: %v\n%s", err, out)

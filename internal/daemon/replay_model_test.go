@@ -102,7 +102,7 @@ func (m *model) look() {
 	switch {
 	case !m.open:
 		m.last = "closed"
-	case m.draft:
+	case m.draft && (m.reviewed != m.head || m.stood == m.verdicts): // a reviewed one that people contest is reviewed again
 		m.last = "draft"
 	case m.reviewed == m.head && m.stood == m.verdicts:
 		if m.last != "run" || !m.own || before != m.seen { // else it stays what was said

@@ -299,11 +299,11 @@ func (w *world) Unfinished(_ context.Context, pr review.PullRequest) (string, er
 }
 
 func (w *world) Once(ctx context.Context, o app.Order, resume string, _ func(review.Event)) (app.Ended, error) {
-	return w.review(ctx, o.Target, resume, "")
+	return w.review(ctx, o.Target, resume, "", o.Drafts)
 }
 
 // review does a run, or goes on with one.
-func (w *world) review(ctx context.Context, target review.Target, id, ask string) (app.Ended, error) {
+func (w *world) review(ctx context.Context, target review.Target, id, ask string, drafts bool) (app.Ended, error) {
 	if err := ctx.Err(); err != nil {
 		return app.Ended{}, err
 	}
@@ -354,7 +354,7 @@ func (w *world) review(ctx context.Context, target review.Target, id, ask string
 	}
 	w.mu.Lock()
 	ended.Result.Outcome, ended.Result.Reason = review.Converged, "nothing to fix"
-	if p.is.HeadSHA != r.head || p.is.State != "OPEN" || p.is.Draft && ask == "" {
+	if p.is.HeadSHA != r.head || p.is.State != "OPEN" || p.is.Draft && !drafts {
 		ended.Result.Outcome, ended.Result.Reason = review.Superseded, "the pull request is another one"
 	}
 	w.mu.Unlock()
@@ -422,7 +422,7 @@ func (w *world) RunAsked(ctx context.Context, o app.Order, a app.Ask, _ func(rev
 		}
 	}
 	w.mu.Unlock()
-	ended, err := w.review(ctx, o.Target, id, strconv.FormatInt(a.Comment, 10))
+	ended, err := w.review(ctx, o.Target, id, strconv.FormatInt(a.Comment, 10), true)
 	if err == nil {
 		w.answer(o.Target, a)
 	}
