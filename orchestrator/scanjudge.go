@@ -120,7 +120,7 @@ func (in Inputs) standing() []string {
 			}
 		}
 		if over > 0 {
-			out = append(out, "A person says P0 or P1 in "+plural(over, "a thread", "threads")+" that nobody resolved since who settles it.")
+			out = append(out, "A person says P0 or P1 in "+plural(over, "thread", "threads")+", and nobody who can settle that has resolved "+them(over)+".")
 		}
 		if open > 0 {
 			out = append(out, plural(open, "finding of an earlier review is", "findings of an earlier review are")+" open in a thread.")

@@ -148,9 +148,10 @@ func (l *Loop) settle(ctx context.Context, steps Steps, req Request, judged Judg
 	}
 	_, err = doJSON(ctx, steps, fmt.Sprintf("round %d: settle threads", round), func(ctx context.Context) ([]string, error) {
 		var done []string
-		declined := 0
+		declined, people := 0, snap.persons()
+		people.Permissions = maps.Clone(people.Permissions) // what is asked about people now is no part of what the round read
 		for _, s := range l.sayings(req, judged) {
-			ref, why, err := l.settleOne(ctx, req, round, snap, s, nonce)
+			ref, why, err := l.settleOne(ctx, req, round, snap, s, nonce, &people)
 			switch {
 			case ctx.Err() != nil:
 				return nil, errors.Join(context.Cause(ctx), err)
@@ -233,10 +234,10 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 
 // settleOne answers in one thread and, where it is settled, resolves it, or asks those to review whom it goes to. A thread in which somebody has said something
 // since the round read it is left to the next run, which hears it: ref is empty where nothing is said.
-func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, s spoken, nonce string) (ref, overtaken string, err error) {
+func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snapshot, s spoken, nonce string, people *conversation.People) (ref, overtaken string, err error) {
 	t := snap.Conversation.Threads[s.thread]
 	nonce += "-" + t.ID
-	if late, err := l.saidSince(ctx, snap, t); err != nil || late {
+	if late, err := l.saidSince(ctx, snap, t, people); err != nil || late {
 		return "", "", err
 	}
 	first, err := strconv.ParseInt(t.ID, 10, 64)
@@ -272,7 +273,7 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 	if err := betweenSettling.Hit(); err != nil {
 		return "", "", err
 	}
-	if late, err := l.saidSince(ctx, snap, t); err != nil || late {
+	if late, err := l.saidSince(ctx, snap, t, people); err != nil || late {
 		return done.Ref, "", err
 	}
 	switch {
@@ -287,13 +288,11 @@ func (l *Loop) settleOne(ctx context.Context, req Request, round int, snap Snaps
 }
 
 // saidSince reports whether somebody who is heard, or may block, has said something in a thread since a round read it, or changed what they had said.
-func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thread) (bool, error) {
+func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thread, people *conversation.People) (bool, error) {
 	said, err := l.Replier.ThreadCommentsSince(ctx, snap.PR, since(snap.PR))
 	if err != nil {
 		return false, err
 	}
-	people := snap.persons()
-	people.Permissions = maps.Clone(people.Permissions)
 	for _, c := range said {
 		known := slices.ContainsFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return r.Is(c) })
 		if strconv.FormatInt(c.ReplyTo, 10) != t.ID || known || sanitize.HasMarker(c.Body) {
@@ -301,7 +300,7 @@ func (l *Loop) saidSince(ctx context.Context, snap Snapshot, t conversation.Thre
 		}
 		own := people.Voice(c.Author.Login, c.Author.Bot).Own
 		if l.People != nil && !own {
-			if err := l.permissions(ctx, snap.PR.Repo, &people, []string{c.Author.Login}); err != nil {
+			if err := l.permissions(ctx, snap.PR.Repo, people, []string{c.Author.Login}); err != nil {
 				return false, err
 			}
 		}

@@ -123,8 +123,7 @@ func (p People) Objection(t Thread, grave bool) (Reply, bool) {
 func (p People) objects(to []Reply) (Reply, bool) {
 	for _, r := range to {
 		v := p.Voice(r.Author, r.Bot)
-		belongs := r.Association == "OWNER" || r.Association == "MEMBER" || r.Association == "COLLABORATOR"
-		if !v.Bot && !v.Author && (v.Write || belongs) && !OnlyThanks(r.Body) {
+		if !v.Bot && !v.Author && (v.Write || review.MayBlock(r.Association)) && !OnlyThanks(r.Body) {
 			return r, true
 		}
 	}
