@@ -40,17 +40,17 @@ func ordinary(s string, p Span) bool {
 		if n := strings.IndexAny(whole, s[p.Start-1:p.Start]+"\n"); n >= 0 {
 			whole = whole[:n]
 		}
-		if len(whole) >= minGenerated && lettersAndDigits(whole) && Entropy(whole) >= minEntropy {
+		if len(whole) >= minGenerated && LettersAndDigits(whole) && Entropy(whole) >= minEntropy {
 			return MadeUp(whole) || NoValue(whole)
 		}
 	case strings.HasPrefix(s[p.End:], "@"): // the password of an address
 		return MadeUp(v) || LocalHost(hostName.FindString(s[p.End+1:]))
 	}
-	return len(v) < minSecretLen || !lettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
+	return len(v) < minSecretLen || !LettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
 }
 
-// lettersAndDigits reports whether a value holds both, as generated ones do.
-func lettersAndDigits(v string) bool {
+// LettersAndDigits reports whether a value holds both, as generated ones do.
+func LettersAndDigits(v string) bool {
 	return hasDigit(v) && strings.ContainsAny(lowerASCII(v), "abcdefghijklmnopqrstuvwxyz")
 }
 

@@ -33,7 +33,7 @@ func AssignedValues(line string) (out []Span) {
 		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
-		if !MadeUp(v) && !NoValue(v) && !Address(v) && lettersAndDigits(v) && Entropy(v) >= minEntropy {
+		if !MadeUp(v) && !NoValue(v) && !Address(v) && LettersAndDigits(v) && Entropy(v) >= minEntropy {
 			out = append(out, Span{Start: m[2], End: m[3]})
 		}
 	}
@@ -47,7 +47,7 @@ func AddressPasswords(line string) (out []Span) {
 	}
 	for _, m := range addressPassword.FindAllStringSubmatchIndex(line, -1) {
 		password, host := line[m[2]:m[3]], line[m[4]:m[5]]
-		if !MadeUp(password) && !LocalHost(host) && Entropy(password) >= 2.8 && lettersAndDigits(password) {
+		if !MadeUp(password) && !LocalHost(host) && Entropy(password) >= 2.8 && LettersAndDigits(password) {
 			out = append(out, Span{Start: m[2], End: m[3]})
 		}
 	}

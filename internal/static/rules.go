@@ -124,7 +124,7 @@ func quote(text string) string {
 func quotable(line string) bool {
 	words := strings.TrimSpace(strings.ReplaceAll(line, sanitize.Redacted, ""))
 	return line != words && len(words) >= minQuote && len(line) <= maxQuote && strings.Join(visibleRuns(line), "") == line &&
-		find(line) == nil && privateKeyIn(line) == nil && !slices.ContainsFunc(opaque.FindAllString(line, -1), mixed)
+		find(line) == nil && privateKeyIn(line) == nil && !slices.ContainsFunc(opaque.FindAllString(line, -1), sanitize.LettersAndDigits)
 }
 
 // around gives evidence for a line by the line itself or, when nothing of it can be shown, by its nearest neighbour of

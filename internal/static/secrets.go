@@ -91,11 +91,6 @@ func overlaps(spans []span, start, end int) bool {
 	return false
 }
 
-// mixed values hold letters and digits, as generated ones do.
-func mixed(v string) bool {
-	return strings.ContainsAny(v, "0123456789") && strings.ContainsAny(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz")
-}
-
 // opaque is any long generated-looking value. It is no finding by itself, but is not quoted either.
 var opaque = lazyregexp.New(`[A-Za-z0-9+/_=-]{20,}`)
 
@@ -124,7 +119,7 @@ func withoutSecrets(line string) piece {
 		spans = append(spans, span{start: m[1], end: len(line)})
 	}
 	for _, m := range opaque.FindAllStringIndex(line, -1) {
-		if v := line[m[0]:m[1]]; mixed(v) && sanitize.Entropy(v) >= 3.5 {
+		if v := line[m[0]:m[1]]; sanitize.LettersAndDigits(v) && sanitize.Entropy(v) >= 3.5 {
 			spans = append(spans, span{start: m[0], end: m[1]})
 		}
 	}
