@@ -215,10 +215,11 @@ func (s *Service) haltBy(ctx context.Context, target review.Target, head, said s
 func (f *stoppable) cancelled(ctx context.Context, run string) error {
 	f.asking.Lock()
 	defer f.asking.Unlock()
-	return f.service.Halt(ctx, f.target, f.head, cancelWords(run))
+	return f.service.Halt(ctx, f.target, f.head, CancelWords(run))
 }
 
-func cancelWords(run string) string { return "somebody cancelled run " + run }
+// CancelWords say that somebody cancelled a run, as the words of a stop.
+func CancelWords(run string) string { return "somebody cancelled run " + run }
 
 // halt keeps that somebody asked for a stop about the head that a pull request has now.
 func (s *Service) halt(ctx context.Context, target review.Target, a Ask) error {

@@ -178,26 +178,17 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 		}
 		if resume == "" {
-			known, err := l.service.Reviewed(ctx, pr)
+			known, err := l.known(ctx, pr, cancelled, anew, out.Run == "")
 			if err != nil {
 				return out, err
 			}
 			if pr.Refused() { // whether a run about that begins, and whatever it waits for
-				if err := l.service.NotYet(ctx, pr, false); err != nil {
+				if err := l.service.NotYet(ctx, pr, known.Run == ""); err != nil {
 					return out, err
 				}
-			}
-			known.Anew, known.Said = anew, anew && l.Priority <= intake.Said
-			if cancelled != "" && known.Stopped == "" {
-				if known.Stopped, err = l.halted(ctx, pr, known, cancelled); err != nil {
-					return out, err
-				}
-			}
-			if l.Priority == intake.Command && out.Run == "" && l.Asked > known.StoppedAt { // somebody asked since
-				known.Stopped = ""
 			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr) || known.Run == "" && pr.Refused()), l.merged(ctx, pr)); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr)), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				switch {
@@ -243,13 +234,31 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 	return out, nil
 }
 
+// known is what the record tells of a pull request. cancelled is the run that somebody cancelled, empty for none; first is true before a run of this turn.
+func (l look) known(ctx context.Context, pr review.PullRequest, cancelled string, anew, first bool) (intake.Known, error) {
+	k, err := l.service.Reviewed(ctx, pr)
+	if err != nil {
+		return k, err
+	}
+	k.Anew, k.Said = anew, anew && l.Priority <= intake.Said
+	if cancelled != "" && k.Stopped == "" {
+		if k.Stopped, err = l.halted(ctx, pr, k, cancelled); err != nil {
+			return k, err
+		}
+	}
+	if first && l.Priority == intake.Command && l.Asked > k.StoppedAt { // somebody asked since
+		k.Stopped = ""
+	}
+	return k, nil
+}
+
 // halted says that the newest run about a head was cancelled, also where nobody was at work on it then; empty where it is not so.
 func (l look) halted(ctx context.Context, pr review.PullRequest, known intake.Known, run string) (string, error) {
 	r, err := l.record.Run(ctx, run)
 	if err != nil || r.Head != pr.HeadSHA || len(known.Lately) > 0 && known.Lately[0].After(r.Created) {
 		return "", err
 	}
-	return "somebody cancelled run " + run, nil
+	return app.CancelWords(run), nil
 }
 
 // left has those pull requests looked at that have a commit which this one has left, by another head or its end: its word on the commit may have been the last.
