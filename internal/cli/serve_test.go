@@ -794,41 +794,38 @@ func TestCancelledWhileNobodyServes(t *testing.T) {
 	s.stop(t, syscall.SIGKILL)
 }
 
-// A stop is about the head there is, also where the run in hand is about the one before.
-func TestStoppedAfterAPush(t *testing.T) {
+// A stop is about the head there is, also where the run in hand is about the one before. A cancel is about the commit that the run was at work on: one that was pushed
+// meanwhile is reviewed.
+func TestEndedAfterAPush(t *testing.T) {
 	t.Parallel()
-	h := openHall(t)
-	slow, runs := h.slow()
-	s := h.serve("", "--reviewers", slow)
-	p := h.open(7, nil)
-	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
-	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
-		t.Fatal(err)
+	for name, end := range map[string]func(h *hall, p *forge.PullRequest, runs func() int){
+		"a stop": func(h *hall, p *forge.PullRequest, runs func() int) {
+			p.Comment("mona", "!prloop stop")
+			h.within("the stop to be kept", func() bool { return strings.Contains(h.wanted()["#7"].Why, "mona asked for a stop") })
+			if h.settled(2); runs() != 1 {
+				h.t.Errorf("%d runs", runs())
+			}
+		},
+		"a cancel": func(h *hall, _ *forge.PullRequest, runs func() int) {
+			h.run("cancel", "latest")
+			h.within("the push to be reviewed", func() bool { return runs() == 2 })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			slow, runs := h.slow()
+			s := h.serve("", "--reviewers", slow)
+			p := h.open(7, nil)
+			h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+			if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+				t.Fatal(err)
+			}
+			h.forge.Delivered()
+			end(h, p, runs)
+			s.stop(t, syscall.SIGKILL)
+		})
 	}
-	h.forge.Delivered()
-	p.Comment("mona", "!prloop stop")
-	h.within("the stop to be kept", func() bool { return strings.Contains(h.wanted()["#7"].Why, "mona asked for a stop") })
-	if h.settled(2); runs() != 1 {
-		t.Errorf("%d runs", runs())
-	}
-	s.stop(t, syscall.SIGKILL)
-}
-
-// A cancel is about the commit that the run was at work on: one that was pushed meanwhile is reviewed.
-func TestCancelledAfterAPush(t *testing.T) {
-	t.Parallel()
-	h := openHall(t)
-	slow, runs := h.slow()
-	s := h.serve("", "--reviewers", slow)
-	p := h.open(7, nil)
-	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
-	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
-		t.Fatal(err)
-	}
-	h.forge.Delivered()
-	h.run("cancel", "latest")
-	h.within("the push to be reviewed", func() bool { return runs() == 2 })
-	s.stop(t, syscall.SIGKILL)
 }
 
 // A server keeps what became of the findings of a pull request once it is merged: as a webhook tells.

@@ -45,6 +45,18 @@ func openGated(t *testing.T) (h *hall, own *forge.PullRequest) {
 	})
 }
 
+// forked is a pull request of a fork into the branch of openGated, with a commit of its own.
+func (h *hall) forked() func(*forge.PullSpec) {
+	h.t.Helper()
+	if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
+		h.t.Fatal(err)
+	}
+	write(h.t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+	return func(s *forge.PullSpec) {
+		s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
+	}
+}
+
 // status waits until the status of a commit is one of some, and gives its description.
 func (h *hall) status(sha string, states ...string) (said string) {
 	h.t.Helper()
@@ -404,13 +416,7 @@ func TestTakenBackAgain(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			h, _ := openGated(t)
-			if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
-			p := h.open(18, func(s *forge.PullSpec) {
-				s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
-			})
+			p := h.open(18, h.forked())
 			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--every", "1s")
 			p.Comment("mona", "!prloop review")
 			h.status(p.HeadSHA(), "success")
@@ -432,13 +438,7 @@ func TestTakenBackAgain(t *testing.T) {
 func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	t.Parallel()
 	h, _ := openGated(t)
-	if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
-	of := func(s *forge.PullSpec) {
-		s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
-	}
+	of := h.forked()
 	p := h.open(18, of)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
 	p.Comment("mona", "!prloop review")
@@ -559,13 +559,7 @@ func TestAForkApprovedElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, _ := openGated(t)
-			if _, err := h.forge.AddRepo("contributor", "widgets"); err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
-			p := h.open(18, func(s *forge.PullSpec) {
-				s.Base, s.BaseRef, s.HeadRef, s.Head, s.Fork = nil, "own", "forked", os.DirFS(filepath.Join(h.home, "tree")), "contributor/widgets"
-			})
+			p := h.open(18, h.forked())
 			reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
 			s := h.serve("", reads...)
 			h.settled(2)
