@@ -871,13 +871,13 @@ func TestServeKnowsNoCase(t *testing.T) {
 	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := h.serve("", "--every", "1s", "--reviews", "3", "--reviewers", slow)
+	s := h.serve("", "--every", "1s", "--reviews", "3", "--reviewers", "exec:"+slow)
 	p := h.open(7, nil)
 	eventually.True(t, "the reviewer to be asked", func() bool { return h.asked("slow") > 0 })
 	p.Comment("mona", "!prloop status")
 	before := h.note()
 	eventually.True(t, "GitHub to be asked again", func() bool { return h.note() > before })
-	cmd := exec.Command("prloop", "run", "7", "-R", "ACME/widgets", "--no-fix", "--reviewers", slow)
+	cmd := exec.Command("prloop", "run", "7", "-R", "ACME/widgets", "--no-fix", "--reviewers", "exec:"+slow)
 	cmd.Env, cmd.Dir = h.env, h.home
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "acme/widgets#7 is being worked on by run") {
 		t.Errorf("a run by hand beside the server's: %v\n%s", err, out)
