@@ -25,7 +25,9 @@ var etcPatterns = []string{"/etc/alternatives", "/etc/ca-certificates", "/etc/ch
 
 // settings are the places among the system's folders where package managers and services are set up for all of the machine: tokens for registries lie
 // there (npmrc, pip.conf, gemrc). Of them a child sees what etcPatterns names.
-var settings = []string{"/usr/etc", "/usr/local/etc", "/usr/pip.conf", "/usr/local/pip.conf", "/usr/lib/node_modules/npm/npmrc", "/usr/local/lib/node_modules/npm/npmrc"}
+var settings = []string{"/usr/etc", "/usr/local/etc", "/usr/pip.conf", "/usr/local/pip.conf", "/usr/lib/node_modules/npm/npmrc", "/usr/local/lib/node_modules/npm/npmrc",
+	"/usr/lib/R/etc/Renviron.site", "/usr/lib/R/etc/Rprofile.site", "/usr/lib64/R/etc/Renviron.site", "/usr/lib64/R/etc/Rprofile.site", "/usr/local/lib/R/etc/Renviron.site", "/usr/local/lib/R/etc/Rprofile.site",
+	"/usr/share/gradle/init.d", "/usr/local/gradle/init.d"}
 
 // homes are the folders of the system in which, or in a folder of which, an image may keep the home of a package manager for all users: rust's has
 // /usr/local/cargo, ruby's /usr/local/bundle, maven's /usr/share/maven; Yarn takes /usr/local/share for the home of root.
@@ -34,7 +36,7 @@ var homes = []string{"/usr/local", "/usr/local/share", "/usr/share"}
 // homeSettings are the files of such homes in which tokens and passwords lie.
 var homeSettings = []string{"credentials", "credentials.toml", "cargo/config", "cargo/config.toml", ".cargo/config", ".cargo/config.toml", ".cargo/credentials", ".cargo/credentials.toml",
 	"bundle/config", ".bundle/config", ".gemrc", ".gem/credentials", ".npmrc", ".yarnrc", ".yarnrc.yml", "conf/settings.xml", "conf/settings-security.xml", "ref/settings-docker.xml",
-	".m2/settings.xml", "gradle.properties", "auth.json", "pip.conf", ".pypirc", ".condarc", "NuGet.Config", "nuget.config", ".netrc", ".gitconfig", ".git-credentials"}
+	".m2/settings.xml", "gradle.properties", "init.gradle", ".gradle/gradle.properties", ".gradle/init.gradle", "auth.json", ".composer/auth.json", ".config/composer/auth.json", ".Renviron", "pip.conf", ".pypirc", ".condarc", "NuGet.Config", "nuget.config", ".netrc", ".gitconfig", ".git-credentials"}
 
 // settingsBelow are the paths of settings and of homeSettings that are there, below the root of a system. Links are followed.
 func settingsBelow(root string) []string {

@@ -250,8 +250,11 @@ func TestSettingsOfImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	hidden := []string{"/usr/local/cargo/credentials.toml", "/usr/local/cargo/config.toml", "/usr/local/bundle/config", "/usr/local/share/.npmrc", "/usr/share/maven/conf/settings.xml",
-		"/usr/share/maven/ref/settings-docker.xml", "/usr/share/rust/.cargo/credentials", "/usr/local/miniconda3/pip.conf", "/usr/local/etc/npmrc"}
-	shown := []string{"/usr/local/cargo/bin/cargo", "/usr/local/cargo/registry/x", "/usr/local/bundle/gems/a/config", "/usr/share/maven/conf/logging/a.properties", "/usr/local/etc2/config", "/usr/lib/credentials/a"}
+		"/usr/share/maven/ref/settings-docker.xml", "/usr/share/rust/.cargo/credentials", "/usr/local/miniconda3/pip.conf", "/usr/local/etc/npmrc",
+		"/usr/local/lib/R/etc/Renviron.site", "/usr/lib/R/etc/Rprofile.site", "/usr/local/share/.Renviron", "/usr/local/gradle/.gradle/init.gradle", "/usr/share/gradle/gradle.properties",
+		"/usr/share/gradle/init.d", "/usr/local/composer/auth.json", "/usr/local/share/.composer/auth.json", "/usr/local/share/.config/composer/auth.json"}
+	shown := []string{"/usr/local/lib/R/etc/Renviron", "/usr/lib/R/etc/ldpaths", "/usr/share/gradle/lib/a.jar", "/usr/local/composer/vendor/b/auth.json",
+		"/usr/local/cargo/bin/cargo", "/usr/local/cargo/registry/x", "/usr/local/bundle/gems/a/config", "/usr/share/maven/conf/logging/a.properties", "/usr/local/etc2/config", "/usr/lib/credentials/a"}
 	for _, path := range slices.Concat(hidden, shown) {
 		if err := os.MkdirAll(root+filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
