@@ -19,7 +19,7 @@ type LineError struct{ What string }
 func (e *LineError) Error() string { return e.What }
 
 // Add adds a dismissal to the text of a file and gives its line, a number from 1. One of the same finding that has expired, or is for a less grave one, is replaced:
-// *AlreadyError for one that has not, *LineError.
+// *AlreadyError for one that has not, *LineError. A line for a value is for all like lines of its file, so what is said of another one in the same words is said by it.
 func Add(text []byte, d Dismissal, today string) (out []byte, line int, err error) {
 	said, what := d.Text()
 	if what != "" {
@@ -38,6 +38,8 @@ func Add(text []byte, d Dismissal, today string) (out []byte, line int, err erro
 		switch {
 		case have.Mark.ID != d.Mark.ID:
 		case have.Mark.Title != d.Mark.Title && have.Priority.Rank() <= d.Priority.Rank(): // the same code at another place: each finding has a line
+		case d.Mark.Value && have.Mark.Value && have.By == d.By && have.Why == d.Why && have.Until == d.Until && have.Priority.Rank() <= d.Priority.Rank():
+			return text, have.Line, nil
 		case !have.Expired(today) && have.Priority.Rank() <= d.Priority.Rank():
 			return nil, 0, &AlreadyError{have.Line}
 		default:

@@ -1,6 +1,7 @@
 package dismissals
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -288,5 +289,36 @@ func TestAdd(t *testing.T) {
 	d.Why = " "
 	if _, _, err := Add(nil, d, "2026-11-22"); err == nil {
 		t.Error("a dismissal without a reason is a line")
+	}
+}
+
+// One line for a value is for it in all like lines of its file, and for nothing else (threats.md T501).
+func TestOneLineForAValueInLikeLines(t *testing.T) {
+	at := func(n int, hash string) Case {
+		return Case{Wordings: []review.Finding{{Priority: review.P0, Category: "security", File: "a.py", Line: &n, Title: "Adds a GitHub token", ValueHash: hash}}}
+	}
+	one, like, other := at(2, "01"), at(7, "01"), at(9, "02")
+	m := one.MarkOf(one.Wordings[0], identity.ID(one.Wordings))
+	d := Dismissal{File: Name, Line: 3, Mark: &m, Priority: review.P0, By: "mona", Why: "a fixture", Commit: "c1"}
+	said := like
+	said.Wordings = append(slices.Clone(like.Wordings), review.Finding{Priority: review.P0, Category: "security", File: "a.py", Line: like.Wordings[0].Line, Title: "Adds a GitHub token", Source: review.Source{Type: "review"}})
+	for i := range one.Wordings {
+		one.Wordings[i].Source.Type, like.Wordings[i].Source.Type, other.Wordings[i].Source.Type, said.Wordings[i].Source.Type = "agent", "agent", "agent", "agent"
+	}
+	got := Facts{List: []Dismissal{d}, Today: "2026-11-22", Merged: map[string]string{"c1": "boss"}}.Apply([]Case{one, like, other, said})
+	for i, want := range []bool{true, true, false, false} {
+		if silent := got[i] != nil && got[i].Silent; silent != want {
+			t.Errorf("case %d: silent %v, want %v", i, silent, want)
+		}
+	}
+
+	text, line, err := Add(nil, d, "2026-11-22")
+	again, second, err2 := Add(text, d, "2026-11-22")
+	if err != nil || err2 != nil || line != second || string(again) != string(text) {
+		t.Errorf("%q %d %v, %q %d %v", text, line, err, again, second, err2)
+	}
+	d.Why = "another reason"
+	if _, _, err := Add(text, d, "2026-11-22"); err == nil {
+		t.Error("a line for a value that stands there is written again")
 	}
 }

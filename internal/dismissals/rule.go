@@ -159,9 +159,18 @@ func (f Facts) Apply(cases []Case) []*Applied {
 				slices.ContainsFunc(marks, func(m identity.Mark) bool { return takes(m, w, c.Wordings) })
 		}
 	}
-	idle := map[int]bool{}
+	idle, known := map[int]bool{}, map[int]int{}
 	for i, g := range identity.Recognize(marks, groups) {
-		if idle[i] = g < 0; idle[i] || cases[g].Said() {
+		if idle[i] = g < 0; !idle[i] {
+			known[g] = i
+		}
+	}
+	for g, c := range cases {
+		i, ok := known[g]
+		if !ok { // the value may stand in several like lines of a file, and one line is for all of them
+			i = slices.IndexFunc(marks, c.holds)
+		}
+		if i < 0 || c.Said() {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
@@ -184,6 +193,13 @@ func (f Facts) Apply(cases []Case) []*Applied {
 		}
 	}
 	return out
+}
+
+// holds reports whether a mark is for the value of a secret that a rule found in the lines of the finding.
+func (c Case) holds(m identity.Mark) bool {
+	return m.Value && slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
+		return w.ValueHash != "" && identity.ID([]review.Finding{w}) == m.ID && knows(m, w)
+	})
 }
 
 // otherValue reports whether a mark would be for a secret if values were not told apart.

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/dismissals"
@@ -12,6 +13,9 @@ import (
 // Dismissed says what was written into the file of dismissals, what of it does not count yet, what was left out, and what comes next.
 func Dismissed(path string, lines []dismissals.Dismissal, grave, left []distinct.Finding, known int) string {
 	var b strings.Builder
+	n := len(lines)
+	lines = slices.CompactFunc(slices.Clone(lines), func(a, b dismissals.Dismissal) bool { return a.Line == b.Line }) // one for several like lines
+	grave = slices.CompactFunc(slices.Clone(grave), func(a, b distinct.Finding) bool { return a.ID == b.ID })
 	for _, d := range lines[:min(len(lines), rows)] {
 		fmt.Fprintf(&b, "%s:%d: %s\n", dismissals.Name, d.Line, line(sanitize.Redact(d.Mark.Title)))
 	}
@@ -30,7 +34,7 @@ func Dismissed(path string, lines []dismissals.Dismissal, grave, left []distinct
 	if len(lines) == 0 {
 		b.WriteString("nothing to dismiss\n")
 	} else {
-		fmt.Fprintf(&b, "next: git add %[1]s && git commit -m \"Dismiss %[2]s\" %[1]s\n", line(path), findings(len(lines)))
+		fmt.Fprintf(&b, "next: git add %[1]s && git commit -m \"Dismiss %[2]s\" %[1]s\n", line(path), findings(n))
 	}
 	return b.String()
 }
