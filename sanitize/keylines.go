@@ -11,7 +11,7 @@ const hunkTitle = 80
 
 // Learn adds the lines of a whole text.
 func (k KeyLines) Learn(text string) {
-	spans, at := findSpans(text, keySpans), 0
+	spans, at := findSpans(text, filledKeySpans), 0
 	for line := range strings.Lines(text) {
 		var own []Span
 		for len(spans) > 0 && spans[0].Start < at+len(line) {

@@ -7,9 +7,15 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// changeSecrets are the values of Secrets without the ordinary words. A word that a rule for keys, for tokens, of gitleaks or for what
-// is hidden finds too is none.
+// changeSecrets are the values of Secrets without the ordinary words, and without the headers and footers of keys that are only mentioned. A word that
+// a rule for keys, for tokens, of gitleaks or for what is hidden finds too is none.
 func changeSecrets(s string) []Span {
+	mentions := mentionSpans(s)
+	return original(wordlessSecrets(replaceSpans(s, mentions)), mentions)
+}
+
+// wordlessSecrets are the values of Secrets without the ordinary words.
+func wordlessSecrets(s string) []Span {
 	all := Secrets(s)
 	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
 		return all

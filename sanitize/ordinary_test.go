@@ -19,6 +19,10 @@ func TestMaskChange(t *testing.T) {
 		{"a comparison", "assert password == expected_hash_9", stays},
 		{"a short password", `password = "Tr0ub4dor&3!"`, stays},
 		{"a password for development", "DB=postgres://app:s3cretpw9@localhost/x", stays},
+		{"the first line of a key alone", "-----BEGIN PRIVATE KEY-----", stays},
+		{"code that reads keys", `	return strings.HasPrefix(s, "-----BEGIN RSA PRIVATE KEY-----\n")`, stays},
+		{"code that writes them", `pem = "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString(der) + "\n-----END PRIVATE KEY-----\n"`, stays},
+		{"an example of settings", `APP_PRIVATE_KEY="-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----\n"`, stays},
 		{"a value that says it is none", `token = "test-token-for-unit-tests-17"`, stays},
 
 		{"a token", `k = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"`, `k = "[REDACTED]"`},
@@ -29,7 +33,9 @@ func TestMaskChange(t *testing.T) {
 		{"a word as the password of a server", "DB=postgres://app:sunshine@db.acme.io/x", "DB=postgres://app:[REDACTED]@db.acme.io/x"},
 		{"a name that gitleaks takes for a key", `api_key = verifySignatureV2Strict`, `api_key = [REDACTED]`},
 		{"one in a comparison", `    assert api_key == verifySignatureV2Strict`, `    assert api_key == [REDACTED]`},
-		{"a line of a key", "-----BEGIN PRIVATE KEY-----", "[REDACTED]"},
+		{"the beginning of a key", `k = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw"`, `k = "[REDACTED]"`},
+		{"a key in pieces", `k = "-----BEGIN PRIVATE KEY-----" + "MC4CAQAw" + "BQYDK2Vw" + "BCIEIKq7" + "-----END PRIVATE KEY-----"`, `k = "[REDACTED]"`},
+		{"a key in small pieces", `k = "-----BEGIN PRIVATE KEY-----" + "` + strings.Join(strings.SplitAfter(strings.Repeat("MC4CAQAw", 8), "C"), `" + "`) + `" + "-----END PRIVATE KEY-----"`, `k = "[REDACTED]"`},
 		{"a secret with a bracket", `password = "abc12345(deFghij12X"`, `password = "[REDACTED]"`},
 		{"one with a sign of code among its first characters", `DB_PASSWORD = "aX%q&,A2h9U-+z$0!T1S"`, `DB_PASSWORD = "[REDACTED]"`},
 		{"one that begins with it", `API_SECRET = "a)*>=Q6;dD@w+/xl+Ge{"`, `API_SECRET = "[REDACTED]"`},
@@ -106,5 +112,42 @@ func TestMaskChangeLearnsWhatABracketEnds(t *testing.T) {
 	maskChange(t, []*string{&text}, &diff, nil)
 	if text != `secret = "[REDACTED]"` || diff != "@@ -0,0 +1 @@\n+# was [REDACTED]\n" {
 		t.Errorf("%s\n%s", text, diff)
+	}
+}
+
+// The header and the footer of a key say nothing of it: without key material beside them they stay in a change, with the code that stands between them.
+func TestMaskChangeShowsMentionsOfKeys(t *testing.T) {
+	const head, foot = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+	for name, text := range map[string]string{
+		"constants":     "const (\n\tpemHead = \"" + head + "\"\n\tpemTail = \"" + foot + "\"\n)\nx := sha256sum1(y)\n",
+		"concatenation": "pem := \"" + head + "\\n\" +\n\tbody +\n\t\"\\n" + foot + "\"\nif !allowed2ndFactor(user) { return }\n",
+		"a placeholder": head + "\n...\n" + foot + "\n",
+		"a document":    "Paste the key, with the line `" + head + "`,\ninto the form.\n",
+		"a pattern":     "re.compile(r'(?s)" + head + "(.+?)" + foot + "')\n",
+		"PuTTY's":       "if line.startswith(\"PuTTY-User-Key-File-2: \"):\n\treturn load(line)\n",
+	} {
+		change := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
+		keys := KeyLines{}
+		keys.Learn(text)
+		got := change
+		maskChange(t, nil, &got, map[*string]KeyLines{&got: keys})
+		if got != change {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	lines := strings.Split(madeUpKey(3, 64), "\n")
+	for name, text := range map[string]string{
+		"cut off":                      strings.Join(lines[:2], "\n"),
+		"cut off in its line":          lines[0] + "\n" + lines[1][:30],
+		"behind a mention":             "// " + head + "\n" + strings.Join(lines, "\n"),
+		"joined by code":               "k = \"" + strings.Join(lines[:4], "\\n\" +\n  \"") + "\"",
+		"hidden characters in it":      strings.NewReplacer("+", "\u200b", "/", "\u200b", lines[1][9:10], lines[1][9:10]+"\u200b").Replace(strings.Join(lines, "\n")),
+		"in a line with what names it": `{"key": "` + strings.Join(lines[:4], `\n`) + `"}`,
+	} {
+		got := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(text, "\n", "\n+") + "\n"
+		maskChange(t, nil, &got, nil)
+		if plain := strings.ReplaceAll(got, "\u200b", ""); strings.Contains(plain, strings.NewReplacer("+", "", "/", "").Replace(lines[1][:14])) {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -208,13 +208,19 @@ func (f *file) holdsKey(i int) bool {
 		return true
 	}
 	for _, l := range f.lines[i+1 : min(i+4, len(f.lines))] {
-		t := strings.Trim(l.Text, " \t\r"+`"'+,;\n`+"`")
+		t := strings.Trim(uncommented(l.Text), " \t\r"+`"'+,;\n`+"`")
 		if keyBody.FindString(t) == t && len(t) >= 40 || strings.HasPrefix(t, "Proc-Type:") {
 			return true
 		}
 	}
 	return false
 }
+
+// commentMark begins a line of a comment. A slash alone may be of a key.
+var commentMark = lazyregexp.New(`^\s*(?:#|//|\*|;)\s`)
+
+// uncommented is a line without the mark of a comment, in which a key may stand too.
+func uncommented(line string) string { return line[len(commentMark.FindString(line)):] }
 
 // keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key. Behind a short line of its text, which is
 // the last one, only a footer follows; without one that line is no part of the key, and neither is a word in small letters, which may be a command.
@@ -225,13 +231,14 @@ func (f *file) keyEnd(i int) int {
 	}
 	short := false
 	for _, l := range f.lines[i+1:] {
-		if l.New != last+1 || !keyText.MatchString(l.Text) {
+		line := uncommented(l.Text)
+		if l.New != last+1 || !keyText.MatchString(line) {
 			break
 		}
-		if last = l.New; strings.Contains(l.Text, keyFooter) {
+		if last = l.New; strings.Contains(line, keyFooter) {
 			return last
 		}
-		text := strings.Trim(l.Text, " \t\r.+,;()\\\"'`")
+		text := strings.Trim(line, " \t\r.+,;()\\\"'`")
 		text = strings.TrimSuffix(text, `\n`)
 		switch {
 		case text == "" || strings.Contains(text, ": "):
