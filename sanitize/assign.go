@@ -147,7 +147,8 @@ func assignmentSpans(s string) []Span {
 			}
 			i = end - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
-			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) {
+			at := from + m[6]
+			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) && !imageCommit(s[max(0, at-digestReach):at], value, s[end:]) {
 				if m[4] < m[5] {
 					end = quoteEnd(s, end, rest[m[4]:m[5]])
 				}
@@ -333,7 +334,7 @@ func pathOrAddress(before, word string) bool {
 // secretValue judges a value by its name and by how it is written.
 func secretValue(name string, quoted bool, value string) bool {
 	switch {
-	case reference.MatchString(value), isPublic(value):
+	case reference.MatchString(value), isPublic(value), digestNamed(name, value):
 		return false
 	case !passwordName.MatchString(name) && drawn(value) < minDrawn:
 		return false

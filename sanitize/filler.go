@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -92,21 +93,49 @@ var (
 	wordOfPassword = lazyregexp.New(`^(?i)(?:user|username|pass|passwd|password|pwd|pw|token|secret|key|apikey|api[_-]key|test|example|changeme|your[_-]?(?:password|token|secret|key)|[x*.]+)$`)
 )
 
-// isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, or a value that Bitnami's controller alone opens, which
-// begins with the length of its key.
-func isPublic(v string) bool { return Address(v) || sealedValue.MatchString(v) }
+// isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
+// begins with the length of its key, a key of Stripe's kind for pages that customers load, or the name of an image by its version, commit or digest.
+func isPublic(v string) bool {
+	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || image.MatchString(v)
+}
 
-// Address reports whether a value is an address of Ethereum. Its private keys are longer.
-func Address(v string) bool { return address.MatchString(v) }
+// publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
+func publishable(v string) bool {
+	key, ok := strings.CutPrefix(v, "pk_")
+	return ok && publishableKey.MatchString(key) && strings.ToUpper(key[len("live_"):]) != key[len("live_"):]
+}
 
 var (
-	address     = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)
-	sealedValue = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
+	address        = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`) // private keys are longer
+	sealedValue    = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
+	publishableKey = lazyregexp.New(`^(?:live|test)_[0-9A-Za-z]{10,}$`)
+	image          = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]{2,5})?(?:/[a-z0-9._-]+)+(?::(?:[a-z]{1,10}-)?(?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+){1,3}))?(?:@sha256:[0-9a-f]{64})?$`)
+	// digestValue is a value that says of which kind of digest it is.
+	digestValue = lazyregexp.New(`^(?:sha(?:1|224|256|384|512)|md5):[0-9a-f]{32,128}$`)
+	// tagged ends what stands before the commit of an image: a part of its path, its name, and a colon. Who logs in by a name and a token writes no such name.
+	tagged = lazyregexp.New(`[0-9A-Za-z]/[0-9a-z._]*(?:-[0-9a-z._]+)+:$`)
 )
 
-// Published reports whether a value says itself that it is one of AWS's documentation.
+// imageCommit reports whether a value is the commit in the name of an image, by what stands around it in its line.
+func imageCommit(before, value, behind string) bool {
+	return hexWord.MatchString(value) && tagged.MatchString(before) && !strings.HasPrefix(behind, "@")
+}
+
+// digestNamed reports whether a value is a digest, given to something that is no password.
+func digestNamed(name, value string) bool {
+	return digestValue.MatchString(value) && !passwordName.MatchString(name)
+}
+
+// Published reports whether a value says itself that it is one of AWS's documentation, or is a token that jwt.io shows as its example.
 func Published(v string) bool {
-	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY")
+	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") || slices.Contains(shownTokens, v)
+}
+
+// shownTokens are the examples of jwt.io, of now and of earlier years. Each is signed with a key that the page shows beside it.
+var shownTokens = []string{
+	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.KMUFsIDTnFmyG3nMiGM6H9FNFUROf3wh7SmqJp-QV30",
+	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9.TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ",
 }
 
 // namesNoSecret reports whether the name around the word at i is that of a place, a measure or something public.

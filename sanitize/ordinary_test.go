@@ -23,8 +23,23 @@ func TestMaskChange(t *testing.T) {
 		{"code that reads keys", `	return strings.HasPrefix(s, "-----BEGIN RSA PRIVATE KEY-----\n")`, stays},
 		{"code that writes them", `pem = "-----BEGIN PRIVATE KEY-----\n" + base64.StdEncoding.EncodeToString(der) + "\n-----END PRIVATE KEY-----\n"`, stays},
 		{"an example of settings", `APP_PRIVATE_KEY="-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----\n"`, stays},
+		{"a publishable key", `const stripe = loadStripe('pk_test_TYooMQauvdEDq54NiTphI7jx');`, stays},
+		{"one behind the name of a secret", `STRIPE_API_KEY="pk_live_51HqzRk2eZvKYlo2C9pLmNxTr"`, stays},
+		{"an image by its commit", "image: ghcr.io/acme/token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", stays},
+		{"one in quotes", `"image": "acme/token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c",`, stays},
+		{"one behind a name", `tokenServiceImage = "ghcr.io/acme/token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c"`, stays},
+		{"one in a command", "kubectl set image deploy/token-service token-service=ghcr.io/acme/token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", stays},
+		{"a commit", "uses: acme/auth-token-action@3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", stays},
+		{"a digest that says it is one", "token_image_digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", stays},
+		{"one in quotes", `"tokenDigest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`, stays},
 		{"a value that says it is none", `token = "test-token-for-unit-tests-17"`, stays},
 
+		{"a secret key of Stripe", `k = "sk_test_TYooMQauvdEDq54NiTphI7jx"`, `k = "[REDACTED]"`},
+		{"a secret key that begins like a publishable one", `k = "pk_test_2X3DJ8KQ2GMZ3HKM6GYN9RQ3VFK4"`, `k = "[REDACTED]"`},
+		{"a token of 40 hex digits", "auth-token: 3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "auth-token: [REDACTED]"},
+		{"one behind who logs in by it", "curl -d mona@acme.io/token:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "curl -d mona@acme.io/token:[REDACTED]"},
+		{"one in an address", "url: https://token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c@acme.io/x", "url: https://token-service:[REDACTED]"},
+		{"the digest of a password", `password = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`, `password = "[REDACTED]"`},
 		{"a token", `k = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"`, `k = "[REDACTED]"`},
 		{"a random value", `secret = "q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `secret = "[REDACTED]"`},
 		{"a password that was generated", `passwd => "aB3$xY7!kL9#mN2@"`, `passwd => "[REDACTED]"`},
@@ -95,14 +110,24 @@ func TestMaskChangeSamples(t *testing.T) {
 	}
 }
 
-// What AWS prints as an example in its documentation is shown in a change, as no rule calls it a secret; what learns of it does not hide it either.
+// What AWS prints as an example in its documentation, and jwt.io on its page, is shown in a change, as no rule calls it a secret; what learns of it does not hide it either.
 func TestMaskChangeKeepsPublishedExamples(t *testing.T) {
-	const line = "aws = {\"AKIAIOSFODNN7EXAMPLE\", secret: \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\"}\n"
-	text, diff := line, "@@ -0,0 +1 @@\n+"+line
-	want := diff
-	maskChange(t, []*string{&text}, &diff, nil)
-	if text != line || diff != want {
-		t.Errorf("%s%s", text, diff)
+	lines := []string{"aws = {\"AKIAIOSFODNN7EXAMPLE\", secret: \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\"}\n"}
+	for _, token := range shownTokens {
+		lines = append(lines, "    Authorization: Bearer "+token+"\n", "token = \""+token+"\"\n")
+	}
+	for _, line := range lines {
+		text, diff := line, "@@ -0,0 +1 @@\n+"+line
+		want := diff
+		maskChange(t, []*string{&text}, &diff, nil)
+		if text != line || diff != want {
+			t.Errorf("%s%s", text, diff)
+		}
+		line = strings.Replace(line, "SflKxw", "SflKxx", 1)
+		text = line
+		if maskChange(t, []*string{&text}, &diff, nil); strings.Contains(line, "SflKxx") && text == line {
+			t.Errorf("%s stays", text)
+		}
 	}
 }
 

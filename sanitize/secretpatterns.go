@@ -46,7 +46,7 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"sk-"}, re: lazyregexp.New(`sk-[0-9A-Za-z]{20,}`), sure: hasDigit},
 		{words: []string{"sk-"}, re: lazyregexp.New(`sk-(?:proj|ant|svcacct|admin|live|test|api\d\d)-[0-9A-Za-z_-]{16,}`), sure: hasDigit},
 		one("sk-or-v1-", `sk-or-v1-[0-9a-f]{64}`),
-		{words: []string{"k_live_", "k_test_", "k_prod_"}, re: lazyregexp.New(`[srp]k_(?:live|test|prod)_[0-9A-Za-z]{10,}`)},
+		{words: []string{"k_live_", "k_test_", "k_prod_"}, re: lazyregexp.New(`[srp]k_(?:live|test|prod)_[0-9A-Za-z]{10,}`), sure: func(v string) bool { return !publishable(v) }},
 		one("whsec_", `whsec_[0-9A-Za-z+/=]{20,}`),
 		{words: []string{"AIza"}, re: lazyregexp.New(`AIza[0-9A-Za-z_-]{35,}`), sure: func(v string) bool { return !secretrules.Published(v) }},
 		one("GOCSPX-", `GOCSPX-[0-9A-Za-z_-]{20,}`),
