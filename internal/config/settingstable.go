@@ -220,7 +220,7 @@ func keys() []key {
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one. `sticky` has one comment for all reviews without a fixer, and edits it; GitHub tells " +
 				"nobody of an edit. Reports of runs that fix, and those that somebody asked for by a comment, are new comments all the same (decision 80)."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
-			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each has a row in the first table; other details are folded."},
+			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each stands in the first table, those of one file that say the same in one row where there are more than five; other details are folded."},
 		{path: "publish.inline", shape: choice("off", InlineProminent, InlineAll), field: func(s *Settings) any { return &s.Inline },
 			doc: "Which findings are comments on their lines, so that the report lists them and does not repeat them: `prominent` are those whose details the report would give openly, " +
 				"`all` every one it lists, `off` none. What has no line in the diff, or what an open thread says already, stands in the report (docs/threads.md)."},

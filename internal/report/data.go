@@ -71,7 +71,7 @@ type Finding struct {
 	Also []Wording
 	// Verified is true when Evidence stands in File at the reviewed commit, Confirmed when the verifier proved the finding.
 	Verified, Confirmed bool
-	// Must is true when it has to be fixed: it counts for the verdict and is no suggestion. It has a row in the first table.
+	// Must is true when it has to be fixed: it counts for the verdict and is no suggestion. It stands in the first table.
 	// Open is true when its details are not folded; whoever composes the report chooses (decision 39). Only what must be fixed is open.
 	Must, Open bool
 	// Stuck is true when it was reported fixed and came back; it is not sent to the fixer again.

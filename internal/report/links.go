@@ -93,6 +93,18 @@ func (l links) brief(f Finding) string {
 	return "[" + span("…/"+end+lineSuffix(f, ":", "-")) + "](" + l.address(f) + ")"
 }
 
+// more is the place of one more finding of a file that was named.
+func (l links) more(f Finding) string {
+	lines := strings.TrimPrefix(lineSuffix(f, ":", "-"), ":")
+	switch {
+	case lines == "":
+		return l.brief(f)
+	case l.none():
+		return span(lines)
+	}
+	return "[" + span(lines) + "](" + l.address(f) + ")"
+}
+
 func lineSuffix(f Finding, before, between string) string {
 	switch {
 	case f.Line == 0:

@@ -201,20 +201,33 @@ func (p *reader) fold() (summary string, list []Finding) {
 
 // tabled holds the rows of the table against the findings, and takes from it what stands nowhere else.
 func (p *reader) tabled(d *Data, rows [][]string) {
-	at := 0
+	l := links{d.Target, d.Receipt.HeadSHA}
+	left, begun := make([]string, len(rows)), 0 // the places of each row that no finding has taken, and how many rows have lost one
+	times := make([]int, len(rows))
+	for i, cells := range rows {
+		left[i] = cells[2]
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		if !f.Must {
 			continue
 		}
-		if at >= len(rows) {
-			p.fail("a row for " + f.Title)
+		var cells []string
+		for at, row := range rows[:min(begun+1, len(rows))] { // rows begin in the order of findings
+			where := l.more(*f)
+			if at == begun {
+				where = l.brief(*f)
+			}
+			rest, ok := strings.CutPrefix(left[at], where)
+			many := timesRow.FindStringSubmatch(row[1])
+			if ok && row[0] == "**"+string(f.Priority)+"**" && (bare(row[1]) == bare(f.Title) && rest == "" || many != nil && bare(many[1]) == bare(f.Title)) {
+				cells, left[at], begun = row, strings.TrimPrefix(rest, ", "), max(begun, at+1)
+				times[at]++
+				break
+			}
 		}
-		cells := rows[at]
-		at++
-		where := links{d.Target, d.Receipt.HeadSHA}.brief(*f)
-		if cells[0] != "**"+string(f.Priority)+"**" || bare(cells[1]) != bare(f.Title) || cells[2] != where {
-			p.fail("a row that says what the details say: " + strings.Join(cells, " / "))
+		if cells == nil {
+			p.fail("a row that says what the details say: " + f.Title)
 		}
 		if d.Since != nil {
 			last := cells[len(cells)-1]
@@ -223,10 +236,15 @@ func (p *reader) tabled(d *Data, rows [][]string) {
 			}
 		}
 	}
-	if at != len(rows) {
-		p.fail("no more rows")
+	for i, rest := range left {
+		if many := timesRow.FindStringSubmatch(rows[i][1]); rest != "" || times[i] > 1 && p.int(many[2]) != times[i] {
+			p.fail("no more rows, and places in them, than findings: " + rows[i][1])
+		}
 	}
 }
+
+// timesRow is the title of a row for several findings.
+var timesRow = lazyregexp.New(`^(.*) \(([0-9]+) times\)$`)
 
 // bare is a text without escapes, of which a cell needs fewer than a line of its own.
 func bare(s string) string { return strings.ReplaceAll(s, `\`, "") }

@@ -199,7 +199,8 @@ func saysManual(o review.Outcome, reason string) bool {
 	return o == review.Stuck && !strings.HasPrefix(reason, manualReason)
 }
 
-// rows is a table of all that has to be fixed: none is folded, and each leads to its line.
+// rows is a table of all that has to be fixed: none is folded, and each leads to its line. What is alike in a file, as the values of a rule about secrets are,
+// shares a row where it would fill the table.
 func (p *page) rows(d Data) {
 	must := musts(d.Findings)
 	if len(must) == 0 {
@@ -214,8 +215,16 @@ func (p *page) rows(d Data) {
 		heads = append(heads, fmt.Sprintf("Since round %d", d.Since.Round))
 	}
 	lines := []string{header(heads...)}
-	for _, f := range must {
-		cells := []string{"**" + string(f.Priority) + "**", f.Title, p.links.brief(f)}
+	for _, group := range alike(must) {
+		f := group[0]
+		title, where := f.Title, []string{p.links.brief(f)}
+		for _, g := range group[1:] {
+			where = append(where, p.links.more(g))
+		}
+		if len(group) > 1 {
+			title += fmt.Sprintf(" (%d times)", len(group))
+		}
+		cells := []string{"**" + string(f.Priority) + "**", title, strings.Join(where, ", ")}
 		if finders {
 			by := cmp.Or(spans(f.By), none)
 			if f.Confirmed {
@@ -237,6 +246,33 @@ func (p *page) rows(d Data) {
 	case n > 1:
 		p.add(fmt.Sprintf("The details of %d findings are in comments on their lines; those of the others follow.", n))
 	}
+}
+
+// maxAlike is how many findings that are alike have rows of their own.
+const maxAlike = 5
+
+// alike groups the findings for the rows of the table: those of one file whose rows would say the same but for the line are a group where there are many.
+func alike(must []Finding) (groups [][]Finding) {
+	type key struct {
+		Priority               review.Priority
+		File, Title, By, Stand string
+		Confirmed              bool
+	}
+	keyOf := func(f Finding) key { return key{f.Priority, f.File, f.Title, spans(f.By), standing(f), f.Confirmed} }
+	many, at := map[key]int{}, map[key]int{}
+	for _, f := range must {
+		many[keyOf(f)]++
+	}
+	for _, f := range must {
+		k := keyOf(f)
+		if i, ok := at[k]; ok && many[k] > maxAlike {
+			groups[i] = append(groups[i], f)
+			continue
+		}
+		at[k] = len(groups)
+		groups = append(groups, []Finding{f})
+	}
+	return groups
 }
 
 // onLines is how many findings have a comment on their lines.

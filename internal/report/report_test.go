@@ -363,6 +363,35 @@ func TestWhatMustBeFixedIsNeverFolded(t *testing.T) {
 	}
 }
 
+// Many findings of one file whose rows would say the same share a row, which leads to each of them; they count, and have their details, one by one.
+func TestLikeFindingsShareARow(t *testing.T) {
+	for many, want := range map[int]int{maxAlike: maxAlike, maxAlike + 1: 1, 60: 1} {
+		d := samples()["changes"]
+		d.Findings = nil
+		for i := range many {
+			d.Findings = append(d.Findings, Finding{Priority: review.P0, Must: true, Category: "security", File: "testdata/tokens.txt", Line: i + 1, Title: "Adds a GitHub token", Identity: fmt.Sprintf("%08x", i)},
+				Finding{Priority: review.P0, Must: true, Category: "security", File: fmt.Sprintf("%d.txt", i), Line: 1, Title: "Adds a GitHub token", Identity: fmt.Sprintf("f%07x", i)})
+		}
+		text := Render(d)
+		first, details, _ := strings.Cut(text, findingStart)
+		if n := strings.Count(first, "\n| **P0**"); n != want+many {
+			t.Errorf("%d findings have %d rows, want %d", many, n-many, want)
+		}
+		if said := fmt.Sprintf("Adds a GitHub token (%d times)", many); strings.Contains(first, said) != (want == 1) || !strings.Contains(first, fmt.Sprintf("%d to fix", 2*many)) {
+			t.Errorf("%s", first)
+		}
+		for _, f := range d.Findings {
+			if !strings.Contains(first, fmt.Sprintf("/%s#L%d)", f.File, f.Line)) || !strings.Contains(details, f.Identity) {
+				t.Errorf("%s:%d is lost", f.File, f.Line)
+			}
+		}
+		parsed, err := parse(text)
+		if err != nil || len(parsed.Findings) != 2*many {
+			t.Errorf("%d findings are read back: %v", len(parsed.Findings), err)
+		}
+	}
+}
+
 // Nothing is said where there is nothing to say.
 func TestAnApprovalIsShort(t *testing.T) {
 	d := samples()["approved"]
