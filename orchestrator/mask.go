@@ -211,7 +211,9 @@ var (
 	inertText = lazyregexp.New(`^[^\s$(){}\[\]<>;|\\"'` + "`" + `]+$`)
 	// settingsFile is the name of a file of settings, in which what stands alone behind a name is a value.
 	settingsFile = lazyregexp.New(`(?:^|/)(?:\.env[^/]*|[^/]*\.(?:env|ini|cfg|conf|properties|toml|ya?ml))$`)
-	settingName  = lazyregexp.New(`^[^'"` + "`" + `]*[\w.-][ \t]*[=:][ \t]*$`)
+	// used begins what stands behind a name that is called, asked for a part, or given a type. The end of an element, or of a sentence, is none of it.
+	used        = lazyregexp.New(`^(?:[(\[{]|\.\S|<[^/])`)
+	settingName = lazyregexp.New(`^[^'"` + "`" + `]*[\w.-][ \t]*[=:][ \t]*$`)
 	// keyLine is the first or the last line of a key, perhaps with the rest of the key, or a line of its text.
 	keyLine = lazyregexp.New(`^-----(?:BEGIN|END) [A-Z0-9 ]+-----(?:[A-Za-z0-9+/=\\]*(?:-----END [A-Z0-9 ]+-----[\\nr]*)?)?$|^[A-Za-z0-9+/]{60,}$|^[A-Za-z0-9+/]+={1,2}$`)
 )
@@ -260,19 +262,18 @@ func (v maskedValue) secret() bool {
 // gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this
 // purpose, so it is enough that no name of something that runs is written like the value.
 func (v maskedValue) gone(path string) bool {
-	called := v.behind != "" && strings.IndexByte("([{.<", v.behind[0]) >= 0
 	alone := strings.TrimSpace(v.behind) == ""
 	switch {
 	case v.djangoKey():
 		return true
 	case sanitize.Random(v.value):
-		return !called
+		return !used.MatchString(v.behind) || settingsFile.MatchString(path) && settingName.MatchString(v.before) && sanitize.Generated(v.value+v.behind)
 	case v.quoted():
-		return inertText.MatchString(v.value) || keyLine.MatchString(v.value)
+		return inertText.MatchString(v.value) || keyLine.MatchString(v.value) || sanitize.Generated(v.value)
 	case v.inAddress():
 		return plainValue.MatchString(v.value)
 	case settingsFile.MatchString(path):
-		return alone && settingName.MatchString(v.before) && plainValue.MatchString(v.value) || alone && keyLine.MatchString(v.value)
+		return settingName.MatchString(v.before) && (alone && plainValue.MatchString(v.value) || sanitize.Generated(v.value+v.behind)) || alone && keyLine.MatchString(v.value)
 	}
 	return alone && strings.TrimSpace(v.before) == "" && keyLine.MatchString(v.value)
 }

@@ -47,6 +47,13 @@ func TestWhatAMaskHides(t *testing.T) {
 		{"other quotes around it", "a", `a = "b' + c + 'd"`, `a = "b' + ` + mask + ` + 'd"`, false, false},
 
 		{"a password with signs", "a", `password = "Tr0ub4dor&3!"`, `password = "` + mask + `"`, false, true},
+		{"a generated password with a bracket", "a", `password = "kT9wZ2q7(Lm4Vb8Xc5R"`, `password = "` + mask + `"`, false, true},
+		{"a setting with one", ".env", `DB_PASSWORD=kT9wZ2q7(Lm4Vb8Xc5R`, `DB_PASSWORD=` + mask + `(Lm4Vb8Xc5R`, false, true},
+		{"a long one", ".env", `DB_PASSWORD=` + random + `(Lm4Vb8Xc5R`, `DB_PASSWORD=` + mask + `(Lm4Vb8Xc5R`, false, true},
+		{"a random value in an element", "a.xml", `<token>` + random + `</token>`, `<token>` + mask + `</token>`, false, true},
+		{"one at the end of a sentence", "a.md", `The token is ` + random + `.`, `The token is ` + mask + `.`, false, true},
+		{"a part of what is called so", "a", random + `.run(q)`, mask + `.run(q)`, false, false},
+		{"a call in quotes", "a.sh", `token = "verify_user2(request_id,owner)"`, `token = "` + mask + `"`, false, false},
 		{"a random value without quotes", "deploy.sh", `export TOKEN=` + random, `export TOKEN=` + mask, false, true},
 		{"a random value that is called", "a", random + `()`, mask + `()`, false, false},
 		{"a setting", "conf/.env.local", `DB_PASSWORD=Hunter2024`, `DB_PASSWORD=` + mask, false, true},

@@ -3,6 +3,7 @@ package sanitize
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/needles"
 )
@@ -111,6 +112,11 @@ func Random(v string) bool {
 		}
 	}
 	return windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
+}
+
+// Generated reports whether a text is too mixed for anything that somebody wrote, whatever signs are in it: 16 bytes and more without a blank.
+func Generated(v string) bool {
+	return len(v) >= minGenerated && !strings.ContainsAny(v, " \t") && LettersAndDigits(v) && Entropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
 }
 
 // pieces counts the words and numbers of a value: runs of small letters, perhaps with a capital before, of capitals, and of digits.
