@@ -143,13 +143,10 @@ type PullRequest struct {
 	Stopped string `json:"-"`
 	// Standing names the newest reviews of those who may block that approve, request changes, or were dismissed, with what they say; empty when there are none.
 	Standing string `json:"standing,omitempty"`
+	// Refused is true when somebody who may block requests changes, and has said nothing else in a review since. It is read anew, and not stored.
+	Refused bool `json:"-"`
 	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
 	Newest []Comment `json:"-"`
-}
-
-// Refused reports whether the newest word in a review by somebody who may block requests changes.
-func (p PullRequest) Refused() bool {
-	return strings.HasSuffix(strings.TrimSpace(p.Standing), "CHANGES_REQUESTED")
 }
 
 // Person is somebody on GitHub.

@@ -55,7 +55,7 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 			return success, last, false, err
 		}
 		undue = !same && (waits || known)
-		if same && pr.Refused() {
+		if same && pr.Refused {
 			run, err := s.store.Run(ctx, e.Run)
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return success, last, false, err

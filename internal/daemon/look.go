@@ -182,7 +182,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			if err != nil {
 				return out, err
 			}
-			if pr.Refused() { // whether a run about that begins, and whatever it waits for
+			if pr.Refused { // whether a run about that begins, and whatever it waits for
 				if err := l.service.NotYet(ctx, pr, known.Run == ""); err != nil {
 					return out, err
 				}

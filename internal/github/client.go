@@ -93,6 +93,8 @@ type shared struct {
 	asking sync.Mutex
 	viewer *review.Person // whom the token belongs to, once GitHub has said
 
+	writers writers
+
 	writing   turn
 	lastWrite time.Time
 	pace      pace

@@ -78,6 +78,48 @@ func TestWhatIsThere(t *testing.T) {
 	}
 }
 
+// Each person's newest review that says something counts, as on GitHub, of whoever may write: also of a member whose membership is private, about whom GitHub is asked
+// once, as about a stranger (threats.md T493).
+func TestWhoseReviewsStand(t *testing.T) {
+	t.Parallel()
+	f, p, at := open(t)
+	c := client(t, f, Options{})
+	for _, login := range []string{"mona", "lisa", "joe"} {
+		at.SetPermission(login, forge.Maintain)
+	}
+	at.Conceal("lisa")
+	asked := func() (n int) {
+		for _, x := range f.Log() {
+			if strings.HasSuffix(x.Op, "/permission") {
+				n++
+			}
+		}
+		return n
+	}
+	before := asked()
+	for i, row := range []struct {
+		by, association, state string
+		refused                bool
+		stand, asked           int
+	}{
+		{"joe", "COLLABORATOR", "APPROVED", false, 1, 0},
+		{"nobody", "NONE", "CHANGES_REQUESTED", false, 1, 1},
+		{"lisa", "CONTRIBUTOR", "CHANGES_REQUESTED", true, 2, 2},
+		{"joe", "COLLABORATOR", "APPROVED", true, 3, 2},
+		{"mona", "COLLABORATOR", "CHANGES_REQUESTED", true, 4, 2},
+		{"lisa", "CONTRIBUTOR", "APPROVED", true, 3, 2},
+		{"joe", "COLLABORATOR", "APPROVED", true, 4, 2},
+		{"mona", "COLLABORATOR", "COMMENTED", true, 4, 2},
+		{"mona", "COLLABORATOR", "DISMISSED", false, 5, 2},
+	} {
+		p.AddReview(forge.Review{Author: row.by, Association: row.association, State: row.state, Body: "So."})
+		pr, err := c.PullRequest(t.Context(), widgets, 7)
+		if n := asked() - before; err != nil || pr.Refused != row.refused || len(strings.Fields(pr.Standing)) != 2*row.stand || n != row.asked {
+			t.Errorf("%d, %s by %s: refused %v, %q stands, asked about %d people, %v", i, row.state, row.by, pr.Refused, pr.Standing, n, err)
+		}
+	}
+}
+
 // Of more comments than are read at once the first are given, with the time from which the rest are read the next time.
 func TestNewCommentsOfAFlood(t *testing.T) {
 	t.Parallel()

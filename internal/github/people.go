@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prloop/prloop/review"
@@ -59,6 +61,45 @@ func (c *Client) Permission(ctx context.Context, repo review.Repo, login string)
 }
 
 const viewerQuery = `query Viewer { viewer { __typename login databaseId } }`
+
+// heldTime is how long Writes takes the same answer.
+const heldTime = time.Hour
+
+// writers are who may write to which repositories, and who may not, until when that is believed.
+type writers struct {
+	mu    sync.Mutex
+	known map[string]writer
+}
+
+type writer struct {
+	may   bool
+	until time.Time
+}
+
+// Writes reports whether somebody may write to a repository, or might within the last hour. It tells whose words block, where their association does not, and
+// grants nothing: strangers who say much have GitHub asked once an hour each (threats.md T493). Nobody may of whom GitHub does not tell.
+func (c *Client) Writes(ctx context.Context, repo review.Repo, login string) (bool, error) {
+	key, w := strings.ToLower(repo.String()+" "+login), &c.writers
+	w.mu.Lock()
+	known, now := w.known[key], time.Now()
+	w.mu.Unlock()
+	if now.Before(known.until) {
+		return known.may, nil
+	}
+	permission, err := c.Permission(ctx, repo, login)
+	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrForbidden) {
+		return false, err
+	}
+	may := err == nil && review.MayWrite(permission)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil {
+		w.known = map[string]writer{}
+	}
+	maps.DeleteFunc(w.known, func(_ string, k writer) bool { return !now.Before(k.until) })
+	w.known[key] = writer{may, now.Add(heldTime)}
+	return may, nil
+}
 
 const viewerPermissionQuery = `query ViewerPermission($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { viewerPermission }

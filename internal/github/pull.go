@@ -48,11 +48,18 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
-      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state authorAssociation } }
+      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state author { ` + actorFields + ` } authorAssociation } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
     }
   }
 }`
+
+// decision is a review that approves, requests changes, or was dismissed.
+type decision struct {
+	DatabaseID               int64
+	State, AuthorAssociation string
+	Author                   *actor
+}
 
 type pullAnswer struct {
 	Repository struct {
@@ -76,12 +83,7 @@ type pullAnswer struct {
 			Labels                                 *struct {
 				Nodes []struct{ Name string }
 			}
-			Reviews struct {
-				Nodes []struct {
-					DatabaseID               int64
-					State, AuthorAssociation string
-				}
-			}
+			Reviews  struct{ Nodes []decision }
 			Comments struct{ Nodes []comment }
 		}
 	}
@@ -125,18 +127,38 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 			pr.Labels = append(pr.Labels, l.Name)
 		}
 	}
-	for _, r := range p.Reviews.Nodes {
-		if review.MayBlock(r.AuthorAssociation) { // no verdict rests on others'
-			pr.Standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
-		}
-	}
 	for _, m := range p.Comments.Nodes {
 		pr.Newest = append(pr.Newest, m.shape())
 	}
 	if pr.Number != number || pr.HeadSHA == "" || pr.BaseSHA == "" {
 		return review.PullRequest{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the commits are missing"}
 	}
-	return pr, nil
+	pr.Standing, pr.Refused, err = c.standing(ctx, pr.Repo, p.Reviews.Nodes)
+	return pr, err
+}
+
+// standing gives the Standing of a pull request, and whether it is Refused, by its reviews, the newest last. No verdict rests on those of strangers. GitHub does not say
+// of a member whose membership is private that they are one: of whoever is none by what it says, and requests changes in their newest word, it is asked (threats.md T493).
+func (c *Client) standing(ctx context.Context, repo review.Repo, all []decision) (standing string, refused bool, err error) {
+	newest := map[string]int{}
+	for i, r := range all {
+		newest[r.Author.person("").Login] = i
+	}
+	for i, r := range all {
+		by := r.Author.person(r.AuthorAssociation)
+		refuses := r.State == "CHANGES_REQUESTED" && newest[by.Login] == i
+		counts := review.MayBlock(by.Association)
+		if !counts && refuses && !by.Bot {
+			if counts, err = c.Writes(ctx, repo, by.Login); err != nil {
+				return "", false, err
+			}
+		}
+		if counts {
+			standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
+			refused = refused || refuses
+		}
+	}
+	return standing, refused, nil
 }
 
 const branchQuery = `query PullRequestsOfBranch($owner: String!, $name: String!, $branch: String!) {
