@@ -29,8 +29,7 @@ var reviewing = []review.Outcome{
 }
 
 // Reviewed gives what is known of a pull request's last review: its commit, the run that did it, and what that one read of people's reviews. It is empty when
-// there was none, when that was for another base branch, and when another pull request has set the status of its commit since. Runs about its head are told of
-// whatever they came to.
+// there was none, and when that was for another base branch. Runs about its head are told of whatever they came to.
 func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
@@ -59,11 +58,14 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			return known, err
 		}
 		if res := ended.Result; res != nil && res.Command == "" {
-			if speaks, err := s.speaksFor(ctx, pr, r.ID, res.Gate != nil); err != nil || !speaks {
+			if same, _, err := s.sameBase(ctx, pr, r.ID); err != nil || !same {
 				return known, err
 			}
 			known.Head, known.Run, known.Standing = res.Receipt.HeadSHA, r.ID, res.Receipt.ReviewsRead
-			return known, nil
+			if res.Gate != nil {
+				known.Silent, err = s.silenced(ctx, pr, r.ID)
+			}
+			return known, err
 		}
 	}
 	return known, nil

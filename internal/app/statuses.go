@@ -147,23 +147,20 @@ func (s *Service) sameBase(ctx context.Context, pr review.PullRequest, run strin
 	return err == nil && st.BaseRef == sanitize.Mask(pr.BaseRef), err == nil, nil
 }
 
-// speaksFor reports whether a run about a pull request was for the base branch that it has now, and neither another pull request nor NotYet has set the status
-// of the head since. Nor does one whose success was withheld: what kept it may be gone; nor one that left the head pending. One without a gate says nothing of the commit, and would not the next time.
-func (s *Service) speaksFor(ctx context.Context, pr review.PullRequest, run string, gated bool) (bool, error) {
-	if same, _, err := s.sameBase(ctx, pr, run); err != nil || !same || !gated {
-		return same, err
-	}
+// silenced reports whether another pull request, or NotYet, has set the status of the head since a run about a pull request did. So it is where the success of the run
+// was withheld: what kept it may be gone; and where it left the head pending.
+func (s *Service) silenced(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	for i, e := range slices.Backward(said) {
 		if e.Run == run && !reached(e) && pending(said[:i]) {
-			return false, err
+			return true, err
 		}
 		if e.Run == run || reached(e) {
 			status, unread := effects.ReadStatus(e.Payload)
-			return e.Target.PR == pr.Number && e.Run != effects.NoRun && unread == nil && status.Own == "", err
+			return e.Target.PR != pr.Number || e.Run == effects.NoRun || unread != nil || status.Own != "", err
 		}
 	}
-	return err == nil, err
+	return false, err
 }
 
 // pending reports whether GitHub may have a status of a commit as pending, by what was set on it.

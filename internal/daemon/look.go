@@ -183,7 +183,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			if pr.Refused { // whether a run about that begins, and whatever it waits for
-				if err := l.service.NotYet(ctx, pr, known.Run == ""); err != nil {
+				if err := l.service.NotYet(ctx, pr, known.Run == "" || known.Silent); err != nil {
 					return out, err
 				}
 			}
@@ -193,7 +193,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				switch {
 				case out.Run != "": // this turn's own run says what there is
-				case known.Run != "" && known.Run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
+				case known.Run != "" && !known.Silent && known.Run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
 					out.Outcome, out.Why, out.Run = l.Outcome, l.Why, l.Settled.Run // what changed since is nothing to us
 				default:
 					out.Outcome, out.Why = nothing, why

@@ -28,6 +28,8 @@ type Known struct {
 	// Head is the commit that was reviewed last, Run the run that did, Standing what that one read of the reviews of people, as the
 	// function of that name tells it.
 	Head, Run, Standing string
+	// Silent is true when the status of that commit is another's word now.
+	Silent bool
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
 	// Said is true when somebody who may block said something since.
@@ -118,7 +120,8 @@ const (
 	open   = "OPEN"
 )
 
-// Contested reports whether people who may block have another word on the commit that was reviewed last: the verdict rests on theirs.
+// Contested reports whether people who may block have another word on the commit that was reviewed last: the verdict rests on theirs. Whose word its status is makes no
+// difference (threats.md T495).
 func (k Known) Contested(pr review.PullRequest) bool {
 	return k.Head == pr.HeadSHA && (k.Standing != Standing(pr) || k.Said)
 }
@@ -142,7 +145,7 @@ func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 		return "the pull request is a bot's"
 	case len(r.Labels) > 0 && !slices.ContainsFunc(r.Labels, labelled):
 		return fmt.Sprintf("the pull request has none of the labels %s", strings.Join(r.Labels, ", "))
-	case k.Head == pr.HeadSHA && !k.Anew:
+	case k.Head == pr.HeadSHA && !k.Anew && !k.Silent:
 		return fmt.Sprintf("the commit %.7s was reviewed: run %s", pr.HeadSHA, k.Run)
 	}
 	return ""
