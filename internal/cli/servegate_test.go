@@ -3,6 +3,8 @@ package cli_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -458,6 +460,165 @@ func TestAForkApprovedForAnotherBranch(t *testing.T) {
 	retarget(t, p, "own")
 	p.Comment("mona", "!prloop review")
 	h.status(p.HeadSHA(), "success")
+	s.stop(t, syscall.SIGTERM)
+}
+
+// private has a maintainer whose membership GitHub does not show.
+func (h *hall) private(login string) {
+	h.repo.SetPermission(login, forge.Maintain)
+	h.repo.Conceal(login)
+}
+
+// objects has somebody say in a thread what is wrong.
+func objects(p *forge.PullRequest, who, association string) {
+	id := p.AddThread(forge.Thread{Path: "notes.txt", Line: 1, Comments: []*forge.Comment{{Author: who, Association: association, Body: "P0: this drops the database."}}})
+	p.Reply(id, who, "P0: do not merge this.")
+}
+
+// What was approved because somebody asked is looked at again when whoever may write contests it: also a member whose membership is private, by event and by list, and
+// the person whose login prloop has, by hand (threats.md T493, T494).
+func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		args    []string
+		contest func(*forge.PullRequest)
+		state   string
+	}{
+		"requested": {nil, func(p *forge.PullRequest) {
+			p.AddReview(forge.Review{Author: "lisa", Association: "CONTRIBUTOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+		}, "failure"},
+		"requested without webhooks": {[]string{"--poll", "--every", "1s"}, func(p *forge.PullRequest) {
+			time.Sleep(1100 * time.Millisecond) // GitHub's times are whole seconds
+			p.AddReview(forge.Review{Author: "lisa", Association: "CONTRIBUTOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+		}, "failure"},
+		"in a thread": {nil, func(p *forge.PullRequest) { objects(p, "lisa", "CONTRIBUTOR") }, "failure"},
+		"by hand":     {nil, func(p *forge.PullRequest) { objects(p, "octocat", "COLLABORATOR") }, "failure"},
+		"a stranger":  {nil, func(p *forge.PullRequest) { objects(p, "nobody", "NONE") }, "success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := openGated(t)
+			h.private("lisa")
+			s := h.serve("", append(row.args, "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))...)
+			p := h.open(7, h.forked())
+			p.Comment("mona", "!prloop review")
+			h.status(p.HeadSHA(), "success")
+			h.settled(3)
+			before := h.wanted()["#7"].Handled
+			row.contest(p)
+			h.within("the look", func() bool { return h.wanted()["#7"].Handled > before })
+			h.status(p.HeadSHA(), row.state)
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// What somebody says on what was approved because somebody asked is carried until a look got through: past a look at which GitHub does not show the pull request, and one
+// that fails for a fault in the rules of its base, whatever event follows (threats.md T496).
+func TestWhatNoLookHeardIsCarried(t *testing.T) {
+	t.Parallel()
+	t.Run("not shown", func(t *testing.T) {
+		t.Parallel()
+		h, _ := openGated(t)
+		s := h.serve("", "--every", "1s", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		p := h.open(7, h.forked())
+		p.Comment("mona", "!prloop review")
+		h.status(p.HeadSHA(), "success")
+		h.settled(3)
+		time.Sleep(2 * time.Second) // no list finds it changed any more
+		h.forge.Fail(forge.Fault{Op: "PullRequest", Mode: forge.NotFound, Times: 1})
+		objects(p, "mona", "COLLABORATOR")
+		h.status(p.HeadSHA(), "failure")
+		s.stop(t, syscall.SIGTERM)
+	})
+	t.Run("failed", func(t *testing.T) {
+		t.Parallel()
+		h, _ := openGated(t)
+		h.private("lisa")
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+		p := h.open(7, h.forked())
+		p.Comment("mona", "!prloop review")
+		h.status(p.HeadSHA(), "success")
+		h.settled(3)
+		rules := func(text string) {
+			all, err := h.repo.Branches()
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte(text))
+			if err := h.forge.Commit(h.repo, "own", all["own"], "Rules", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rules("reviewers: [\n")
+		objects(p, "lisa", "CONTRIBUTOR")
+		h.within("the look to fail", func() bool { w := h.wanted()["#7"]; return w.Outcome == "failed" && !w.Open() })
+		rules("min_reviewers: 1\n")
+		p.Label("contributor", "docs")
+		h.status(p.HeadSHA(), "failure")
+		s.stop(t, syscall.SIGTERM)
+	})
+}
+
+// One commit of a fork is approved for two branches, each time because somebody asked. What is said of either in a thread counts, whichever was asked about last
+// (threats.md T495).
+func TestContestedBesideAnotherOfItsCommit(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	fork, err := h.forge.AddRepo("stranger", "widgets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := h.repo.Branches()
+	if err == nil {
+		err = h.forge.Commit(h.repo, "release", all["own"], "Release", os.DirFS(filepath.Join(h.home, "tree")))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	write(t, filepath.Join(h.home, "tree", "notes.txt"), []byte("Other notes.\n"))
+	of := func(base, head string) func(*forge.PullSpec) {
+		return func(s *forge.PullSpec) {
+			s.Author, s.Fork = "stranger", "stranger/widgets"
+			s.Base, s.BaseRef, s.HeadRef, s.Head = nil, base, head, os.DirFS(filepath.Join(h.home, "tree"))
+		}
+	}
+	p := h.open(7, of("own", "asked"))
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	q := h.open(9, of("release", "asked2"))
+	if err := fork.MoveBranch("asked2", p.HeadSHA()); err != nil {
+		t.Fatal(err)
+	}
+	h.within("one commit", func() bool { return q.HeadSHA() == p.HeadSHA() })
+	q.Comment("mona", "!prloop review")
+	h.within("the second to be reviewed", func() bool { return reports(q) == 1 })
+	h.settled(5)
+	h.status(p.HeadSHA(), "success")
+	objects(p, "mona", "COLLABORATOR")
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
+// Who asks for a review that cannot begin is told so, and nobody hears from a comment what the operator's keys are. One answer that GitHub does not give makes no
+// difference (threats.md T496).
+func TestAskedForWhatCannotBegin(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(refuses.Close)
+	h.env = append(h.env, "OPENAI_API_KEY=sk-expired-expired-expired-1", "OPENAI_BASE_URL="+refuses.URL, "PRLOOP_MODEL=gpt-4.1")
+	s := h.serve("", "--reviewers", "builtin")
+	p := h.open(7, h.forked())
+	h.settled(3)
+	h.forge.Fail(forge.Fault{Op: "PullRequest", Mode: forge.NotFound, Times: 1})
+	p.Comment("mona", "!prloop review")
+	h.within("the answer", func() bool {
+		return slices.ContainsFunc(p.Comments(), func(c forge.Comment) bool {
+			return strings.Contains(c.Body, "Nothing was done: the run failed to begin")
+		})
+	})
 	s.stop(t, syscall.SIGTERM)
 }
 

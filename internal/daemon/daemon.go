@@ -123,6 +123,7 @@ type runs interface {
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
 	Hear(context.Context, app.Comment, app.Order) (asks []app.Ask, why string, err error)
 	Reply(context.Context, app.Order, app.Ask) (url string, ok bool, err error)
+	Answer(ctx context.Context, target review.Target, a app.Ask, body string) (url string, err error)
 	RunAsked(ctx context.Context, o app.Order, a app.Ask, emit func(review.Event)) (app.Ended, error)
 	Live() []string
 	Cancel(run string) bool
@@ -133,6 +134,7 @@ type runs interface {
 type hub interface {
 	Viewer(ctx context.Context, host string) (review.Person, error)
 	PullRequest(ctx context.Context, repo review.Repo, number int) (review.PullRequest, error)
+	Writes(ctx context.Context, repo review.Repo, login string) (bool, error)
 	Comment(ctx context.Context, pr review.PullRequest, id int64) (review.Comment, error)
 	OpenPulls(context.Context, review.Repo) ([]review.PullRequest, error)
 	NewComments(ctx context.Context, repo review.Repo, since time.Time) (all []github.NumberedComment, until time.Time, err error)
@@ -442,7 +444,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 // want is a look as it is recorded.
 func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {
 	name := fullName(repo)
-	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew}
+	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew, Said: l.Said}
 	if l.Settles {
 		w.Settle = d.Settle
 	}

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
@@ -93,10 +95,9 @@ func (d *Daemon) see(ctx context.Context, lane, subject string) error {
 
 // settle records what became of a look.
 func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, err error) error {
-	var held *store.HeldError
 	var later laterError
 	switch {
-	case errors.As(err, &held), errors.Is(err, engine.ErrBusy):
+	case waits(err):
 		out.Outcome, out.Why = store.Waits, "another run is in hand on this pull request"
 		return d.record.Postpone(ctx, w.Subject, d.held, out)
 	case errors.As(err, &later):
@@ -109,13 +110,13 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
 	case errors.Is(err, errLater):
 		return nil // it stands in the queue of reviews
-	case err != nil && d.Lasting != nil && !d.Lasting(err) && w.Tries+1 < mostTries:
+	case err != nil && !d.last(w, err):
 		wait := min(firstWait<<w.Tries, longestWait)
 		out.Outcome, out.Why = failed, fmt.Sprintf("it failed, and is tried again in %s: %v", wait, err)
 		d.Said(fmt.Sprintf("%s: %s", w.Subject, out.Why))
 		return d.record.Postpone(ctx, w.Subject, wait, out)
 	case err != nil:
-		out.Outcome, out.Why = failed, err.Error()
+		out.Outcome, out.Why, out.Unheard = failed, err.Error(), true
 	}
 	if w.Outcome != out.Outcome || w.Why != out.Why || w.Run != out.Run || out.Run == "" { // else it was said before
 		said := fmt.Sprintf("%s: %s", w.Subject, out.Outcome)
@@ -131,6 +132,19 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		return err
 	}
 	return d.record.Hasten(ctx, w.Repo, w.PR)
+}
+
+// waits reports whether another run is in hand.
+func waits(err error) bool {
+	return errors.As(err, new(*store.HeldError)) || errors.Is(err, engine.ErrBusy)
+}
+
+// last reports whether what failed so is not tried again by itself. What GitHub does not show once may be there: no list tells of a comment again that was looked at.
+func (d *Daemon) last(w store.Wanted, err error) bool {
+	if w.Comment != 0 && w.Tries == 0 && errors.Is(err, github.ErrNotFound) {
+		return false
+	}
+	return d.Lasting == nil || d.Lasting(err) || w.Tries+1 >= mostTries
 }
 
 // look is a look at one subject.
@@ -153,7 +167,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		}
 		pr, err := client.PullRequest(ctx, l.target.Repo, l.target.PR)
 		if errors.Is(err, github.ErrNotFound) || errors.Is(err, github.ErrMoved) {
-			out.Outcome, out.Why, out.Seen = nothing, err.Error(), seen.Gone().String()
+			out.Outcome, out.Why, out.Seen, out.Unheard = nothing, err.Error(), seen.Gone().String(), true
 			return out, nil
 		}
 		if err != nil {
@@ -178,7 +192,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 			}
 		}
 		if resume == "" {
-			known, err := l.known(ctx, pr, cancelled, anew, out.Run == "")
+			known, err := l.known(ctx, client, pr, cancelled, anew, out.Run == "")
 			if err != nil {
 				return out, err
 			}
@@ -235,12 +249,16 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 }
 
 // known is what the record tells of a pull request. cancelled is the run that somebody cancelled, empty for none; first is true before a run of this turn.
-func (l look) known(ctx context.Context, pr review.PullRequest, cancelled string, anew, first bool) (intake.Known, error) {
+func (l look) known(ctx context.Context, client hub, pr review.PullRequest, cancelled string, anew, first bool) (intake.Known, error) {
 	k, err := l.service.Reviewed(ctx, pr)
 	if err != nil {
 		return k, err
 	}
-	k.Anew, k.Said = anew, anew && l.Priority <= intake.Said
+	if k.Anew = anew; anew && k.Head == pr.HeadSHA {
+		if k.Said, err = l.counts(ctx, client); err != nil {
+			return k, err
+		}
+	}
 	if cancelled != "" && k.Stopped == "" {
 		if k.Stopped, err = l.halted(ctx, pr, k, cancelled); err != nil {
 			return k, err
@@ -250,6 +268,21 @@ func (l look) known(ctx context.Context, pr review.PullRequest, cancelled string
 		k.Stopped = ""
 	}
 	return k, nil
+}
+
+// counts reports whether somebody who may block is among those who said something that no look has heard. Who may by what GitHub says at the event is known; of
+// others it is asked (threats.md T493).
+func (l look) counts(ctx context.Context, client hub) (bool, error) {
+	people := strings.Fields(l.Want.Said)
+	if slices.Contains(people, intake.Member) {
+		return true, nil
+	}
+	for _, login := range people {
+		if may, err := client.Writes(ctx, l.target.Repo, login); err != nil || may {
+			return may, err
+		}
+	}
+	return false, nil
 }
 
 // halted says that the newest run about a head was cancelled, also where nobody was at work on it then; empty where it is not so.
@@ -390,6 +423,9 @@ func (l look) news(run string) func(review.Event) {
 // errLater: what a comment asks for needs a run, and waits for its turn among the reviews.
 var errLater = errors.New("what the comment asks for waits for its turn")
 
+// givenUp is what is said to who asked for what failed. Why it did is the operator's to know.
+const givenUp = "Nothing was done: the run failed to begin, or stopped before its end. Whoever operates prloop finds the reason with `prloop status`; ask again once it is gone."
+
 // comment looks at a comment: what needs no agent is answered at once, and the rest waits for its turn among the reviews.
 func (l look) comment(ctx context.Context) (out store.Settled, err error) {
 	client, err := l.github(ctx, l.target.Repo)
@@ -442,5 +478,9 @@ func (l look) ask(ctx context.Context, a app.Ask) (run string, err error) {
 		o.Command = &app.CommandOrder{ID: a.ID, Args: a.Args, Argv: a.Argv}
 	}
 	ended, err := l.service.RunAsked(ctx, o, a, l.news(""))
+	if err != nil && ctx.Err() == nil && !waits(err) && !errors.Is(err, app.ErrCancelled) && l.last(l.Wanted, err) {
+		_, told := l.service.Answer(ctx, l.target, a, givenUp)
+		err = errors.Join(err, told)
+	}
 	return ended.Result.Run, err
 }

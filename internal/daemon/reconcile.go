@@ -167,9 +167,6 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 				continue
 			}
 		}
-		if before.Outcome == failed { // what it failed to hear
-			w.Anew, w.Priority = true, max(before.Priority, intake.Said)
-		}
 		if !looked || !before.Open() {
 			changed = append(changed, w)
 		}

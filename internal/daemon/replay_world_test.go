@@ -237,6 +237,10 @@ func (w *world) Installed(context.Context, string) ([]review.Repo, error) { retu
 
 func (w *world) Clock() time.Time { return time.Now() }
 
+func (w *world) Writes(_ context.Context, _ review.Repo, login string) (bool, error) {
+	return mayWrite(login), nil
+}
+
 // What the daemon has done. The record and the engine are real.
 
 func (w *world) Live() []string     { return nil }
@@ -411,6 +415,11 @@ func (w *world) Reply(_ context.Context, o app.Order, a app.Ask) (string, bool, 
 	}
 	w.answer(o.Target, a)
 	return "there", true, nil
+}
+
+func (w *world) Answer(_ context.Context, target review.Target, a app.Ask, _ string) (string, error) {
+	w.answer(target, a)
+	return "there", nil
 }
 
 func (w *world) RunAsked(ctx context.Context, o app.Order, a app.Ask, _ func(review.Event)) (app.Ended, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // The priorities of looks, the most urgent first.
@@ -36,12 +37,15 @@ type Event struct {
 	// Name is that of the event, Payload its body, whose signature was checked.
 	Name    string
 	Payload []byte
-	// Own is prloop's own account, zero when it is not known: what that does asks for nothing. Bot is the login that is mentioned in comments.
+	// Own is prloop's own account, zero when it is not known: what prloop does with it asks for nothing. Bot is the login that is mentioned in comments.
 	Own review.Person
 	Bot string
 	// Drafts are looked at too.
 	Drafts bool
 }
+
+// Member stands for somebody who may block by what GitHub says of them, or asked for a look.
+const Member = "!"
 
 // Look is what an event asks to look at.
 type Look struct {
@@ -52,6 +56,8 @@ type Look struct {
 	Priority uint
 	// Anew is true when the commit is looked at again though it was reviewed.
 	Anew bool
+	// Said is who said something in a thread, or opened one again; Member where they are known to count. Empty where that is the author, or nobody.
+	Said string
 	// Settles is true when more of the kind may follow in a moment.
 	Settles bool
 }
@@ -94,11 +100,12 @@ type payload struct {
 		Base   struct{ Ref string }
 	} `json:"pull_request"`
 	Comment *struct {
+		Body        string
 		User        *person
 		Association string `json:"author_association"`
 	}
 	Review *struct {
-		State       string
+		Body, State string
 		User        *person
 		Association string `json:"author_association"`
 	}
@@ -107,8 +114,8 @@ type payload struct {
 }
 
 type person struct {
-	ID   int64
-	Type string
+	ID          int64
+	Login, Type string
 }
 
 type checked struct {
@@ -149,11 +156,26 @@ func Read(e Event) (Told, error) {
 	if pr := p.PullRequest; pr != nil {
 		t.Pull = review.PullRequest{Repo: t.Repo, RepoID: p.Repository.ID, Number: pr.Number, State: strings.ToUpper(pr.State), HeadSHA: pr.Head.SHA, BaseRef: pr.Base.Ref}
 	}
-	if p.Sender != nil && e.Own.ID != 0 && p.Sender.ID == e.Own.ID && e.Name != "pull_request" {
+	if p.Sender != nil && e.Own.ID != 0 && p.Sender.ID == e.Own.ID && p.posted(e.Name) {
 		return t.nothing("prloop did it itself"), nil
 	}
 	return read(p, t, e)
 }
+
+// posted reports whether an event of prloop's own account may be prloop's doing, which asks for nothing: all that it writes bears its marker, and threads it resolves and opens.
+// What else that account does is a person's who has its login (threats.md T494).
+func (p payload) posted(event string) bool {
+	switch {
+	case event == threadEvent:
+		return true
+	case p.Comment != nil:
+		return sanitize.HasMarker(p.Comment.Body)
+	}
+	return p.Review != nil && sanitize.HasMarker(p.Review.Body)
+}
+
+// threadEvent is the event of a thread that was resolved or opened again.
+const threadEvent = "pull_request_review_thread"
 
 // mergeGroup is the event of a merge queue that wants to merge something.
 const mergeGroup = "merge_group"
@@ -164,7 +186,7 @@ var readers = map[string]func(payload, Told, Event) (Told, error){
 	"issue_comment":               payload.comment,
 	"pull_request_review":         payload.review,
 	"pull_request_review_comment": payload.reply,
-	"pull_request_review_thread":  payload.thread,
+	threadEvent:                   payload.thread,
 	"check_suite":                 payload.checks,
 	"check_run":                   payload.checks,
 	mergeGroup:                    payload.queue,
@@ -265,22 +287,47 @@ func (p payload) reply(t Told, _ Event) (Told, error) {
 	switch {
 	case t.Action != "created":
 		return t.nothing("only new comments are read, and this one was %s", t.Action), nil
-	case p.Comment != nil && p.Comment.User != nil && p.Comment.User.Type == "Bot":
+	case p.Comment == nil:
+		return t.nothing("the event tells of no comment"), nil
+	case p.Comment.User != nil && p.Comment.User.Type == bot:
 		return t.nothing("the comment is a bot's"), nil
 	}
 	l := Look{PR: p.number(), Priority: Again, Anew: true, Settles: true}
-	if p.Comment != nil && review.MayBlock(p.Comment.Association) {
-		l.Priority = Said
-		if pr := p.PullRequest; pr != nil && pr.User != nil && p.Comment.User != nil && pr.User.ID == p.Comment.User.ID {
-			l.Priority = First
-		}
+	switch by, member := p.Comment.User, review.MayBlock(p.Comment.Association); {
+	case member && p.authors(by):
+		l.Priority = First
+	case member:
+		l.Priority, l.Said = Said, Member
+	default: // whether they may write GitHub does not say here (threats.md T493)
+		l.Said = p.other(by)
 	}
 	return t.at(l)
 }
 
+// authors reports whether the pull request is somebody's own.
+func (p payload) authors(by *person) bool {
+	pr := p.PullRequest
+	return by != nil && pr != nil && pr.User != nil && pr.User.ID == by.ID
+}
+
+// other is the login of a person who is not the author of the pull request.
+func (p payload) other(by *person) string {
+	if by == nil || by.Type == bot || p.authors(by) {
+		return ""
+	}
+	return by.Login
+}
+
+// bot is GitHub's word for the account of an app.
+const bot = "Bot"
+
 // thread reads an event of a thread that was resolved or opened again.
 func (p payload) thread(t Told, _ Event) (Told, error) {
-	return t.at(Look{PR: p.number(), Priority: Again, Anew: true, Settles: true})
+	l := Look{PR: p.number(), Priority: Again, Anew: true, Settles: true}
+	if t.Action == "unresolved" {
+		l.Said = p.other(p.Sender)
+	}
+	return t.at(l)
 }
 
 // checks reads an event of checks: somebody asked for them again.
@@ -293,7 +340,7 @@ func (p payload) checks(t Told, _ Event) (Told, error) {
 		return t.nothing("nothing is done when checks are %s", t.Action), nil
 	}
 	for _, pr := range c.PullRequests[:min(len(c.PullRequests), mostLooks)] {
-		if l := (Look{PR: pr.Number, Priority: Command, Anew: true}); pr.Number > 0 && !slices.Contains(t.Looks, l) {
+		if l := (Look{PR: pr.Number, Priority: Command, Anew: true, Said: Member}); pr.Number > 0 && !slices.Contains(t.Looks, l) {
 			t.Looks = append(t.Looks, l)
 		}
 	}

@@ -80,7 +80,8 @@ const (
 	said = `{"action":"created",` + repository + `,"sender":{"id":43},"issue":{"number":7,"pull_request":{"url":"x"}},
 	"comment":{"id":5,"body":"!prloop help","updated_at":"2026-01-01T00:00:00Z","user":{"login":"mona","id":43,"type":"User"}}}`
 	reviewed = `{"action":"submitted",` + repository + `,"sender":{"id":43},"pull_request":{"number":7},"review":{"state":"changes_requested"}}`
-	replied  = `{"action":"created",` + repository + `,"sender":{"id":44},"pull_request":{"number":7},"comment":{"id":6,"author_association":"NONE","user":{"id":44,"type":"User"}}}`
+	replied  = `{"action":"created",` + repository + `,"sender":{"id":44},"pull_request":{"number":7},"comment":{"id":6,"author_association":"NONE","user":{"id":44,"login":"lisa","type":"User"}}}`
+	settled  = `{"action":"resolved",` + repository + `,"sender":{"id":43,"login":"mona","type":"User"},"pull_request":{"number":7,"user":{"id":44}}}`
 	edited   = `{"action":"edited","number":7,` + repository + `,"pull_request":{"number":7,"state":"open","head":{}},"changes":{"base":{"ref":{"from":"main"}}}}`
 )
 
@@ -104,9 +105,16 @@ func TestRead(t *testing.T) {
 		{"a bot asks", "issue_comment", with(said, `"User"`, `"Bot"`), review.Person{}, intake.Look{}, "bot's", ""},
 		{"on an issue", "issue_comment", with(said, `,"pull_request":{"url":"x"}`, ""), review.Person{}, intake.Look{}, "on an issue", ""},
 		{"changes requested", "pull_request_review", reviewed, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
-		{"our review", "pull_request_review", reviewed, own, intake.Look{}, "itself", ""},
-		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
-		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Settles: true}, "", ""},
+		{"our review", "pull_request_review", with(reviewed, `"state"`, `"body":"<!-- pr-review-loop-marker -->","state"`), own, intake.Look{}, "itself", ""},
+		{"a review by hand with our login", "pull_request_review", reviewed, own, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"our comment", "issue_comment", with(said, `!prloop help`, `<!-- pr-review-loop-marker -->\n\n!prloop help`), own, intake.Look{}, "itself", ""},
+		{"asked by hand with our login", "issue_comment", said, own, intake.Look{PR: 7, Comment: 5, Priority: intake.Command}, "", ""},
+		{"a thread that we settled", "pull_request_review_thread", settled, own, intake.Look{}, "itself", ""},
+		{"a reply", "pull_request_review_comment", replied, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Said: "lisa", Settles: true}, "", ""},
+		{"a reply of its author", "pull_request_review_comment", with(replied, `"number":7`, `"number":7,"user":{"id":44}`), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"a settled thread", "pull_request_review_thread", settled, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"a thread that is opened again", "pull_request_review_thread", with(settled, "resolved", "unresolved"), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Said: "mona", Settles: true}, "", ""},
+		{"a member's reply", "pull_request_review_comment", with(replied, "NONE", "MEMBER"), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Anew: true, Said: intake.Member, Settles: true}, "", ""},
 		{"a reply of its author, a member", "pull_request_review_comment", with(replied, "NONE", "MEMBER", `"number":7`, `"number":7,"user":{"id":44}`), review.Person{}, intake.Look{PR: 7, Priority: intake.First, Anew: true, Settles: true}, "", ""},
 		{"a member's review", "pull_request_review", with(reviewed, `"state"`, `"author_association":"MEMBER","state"`), review.Person{}, intake.Look{PR: 7, Priority: intake.Said, Settles: true}, "", ""},
 		{"a review that comments", "pull_request_review", with(reviewed, "changes_requested", "commented"), review.Person{}, intake.Look{}, "changes no verdict", ""},

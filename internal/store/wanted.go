@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/review"
 )
 
@@ -42,9 +43,15 @@ type Want struct {
 	Priority uint
 	// Anew is true when a commit that was reviewed is looked at again.
 	Anew bool
+	// Said is who said something a verdict may rest on: one login, or intake.Member. What is wanted has all whom no look heard, apart by blanks, and
+	// intake.Member for more than are kept.
+	Said string
 	// Settle is how long nothing more is to be asked of it before it is looked at; it waits no longer than four times that.
 	Settle time.Duration
 }
+
+// saidMost is about how many bytes of logins are kept.
+const saidMost = 1000
 
 // Wanted is what is, or was, wanted.
 type Wanted struct {
@@ -67,6 +74,8 @@ type Settled struct {
 	Outcome, Why string
 	// Run is the run that was done, Seen says how the pull request was then.
 	Run, Seen string
+	// Unheard is true when nobody could look: what was said, and whether a commit is looked at again, stays for the next look.
+	Unheard bool
 }
 
 // Deliver records a delivery and what is wanted because of it, in one write. first is false for one that was recorded before: then nothing is
@@ -116,19 +125,24 @@ func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
 	if w.Anew {
 		renewed = 1
 	}
-	settle := w.Settle.Microseconds()
+	settle, kept, said := w.Settle.Microseconds(), ofThis("said"), ""
+	if w.Said != "" {
+		said = " " + w.Said + " "
+	}
 	// What was asked before and is open keeps its priority if that is better, and its beginning.
-	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated, repo_key)
-		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`, $9)
+	_, err := tx.ExecContext(ctx, `INSERT INTO wanted (subject, repo, pr, comment, priority, renewed, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated, repo_key, said)
+		VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, `+clock+`, `+clock+` + $7, 0, '', '', '', '', `+clock+`, $9, $10)
 		ON CONFLICT (subject) DO UPDATE SET asked = wanted.asked + 1, tries = 0,
 			repo_key = CASE WHEN excluded.repo_key = '' THEN wanted.repo_key ELSE excluded.repo_key END,
 			outcome = `+ofThis("outcome")+`, why = `+ofThis("why")+`, run = `+ofThis("run")+`, seen = `+ofThis("seen")+`,
+			said = CASE WHEN excluded.said = '' OR replace(`+kept+`, excluded.said, '') <> `+kept+` THEN `+kept+`
+				WHEN length(`+kept+`) > $11 THEN $12 ELSE `+kept+` || excluded.said END,
 			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
 			renewed = CASE WHEN excluded.renewed = 1 THEN wanted.asked + 1 ELSE wanted.renewed END,
 			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
 			due = CASE WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
 				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
-		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key))
+		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key), said, saidMost, " "+intake.Member+" ")
 	return err
 }
 
@@ -201,7 +215,7 @@ func (s *Store) names(ctx context.Context, op, query string) (names []string, er
 }
 
 func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen, repo_key
+	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen, repo_key, said
 		FROM wanted WHERE `+where, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
@@ -212,7 +226,7 @@ func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wa
 		var w Wanted
 		var since, due, updated sql.NullInt64
 		if err := rows.Scan(&w.Subject, &w.Repo, &w.PR, &w.Comment, &w.Priority, &w.Anew, &w.Asked, &w.Handled, &since, &due, &updated, &w.Tries,
-			&w.Outcome, &w.Why, &w.Run, &w.Seen, &w.Key); err != nil {
+			&w.Outcome, &w.Why, &w.Run, &w.Seen, &w.Key, &w.Said); err != nil {
 			return nil, s.wrap(op, err)
 		}
 		w.Since, w.Due, w.Updated = moment(since), moment(due), moment(updated)
@@ -262,11 +276,16 @@ func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settl
 	if err := wantedSettling.Hit(); err != nil {
 		return s.wrap(op, err)
 	}
-	clock := s.dialect.clock()
+	clock, unheard := s.dialect.clock(), 0
+	if r.Unheard {
+		unheard = 1
+	}
 	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET handled = $2, queued = $2, tries = 0,
+		said = CASE WHEN $7 = 1 OR asked > $2 THEN said ELSE '' END,
+		renewed = CASE WHEN $7 = 1 AND renewed > handled AND renewed <= $2 THEN $2 + 1 ELSE renewed END,
 		since = CASE WHEN asked > $2 THEN `+clock+` ELSE since END,
 		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1 AND handled < $2`,
-		subject, asked, r.Outcome, r.Why, r.Run, r.Seen)
+		subject, asked, r.Outcome, r.Why, r.Run, r.Seen, unheard)
 	return s.wrap(op, err)
 }
 

@@ -69,6 +69,7 @@ func Run(t *testing.T, b Backend) {
 		{"wanted", testWanted},
 		{"turns", testTurns},
 		{"names taken over", testNamesTakenOver},
+		{"who was not heard", testSaid},
 		{"names know no case", testNamesKnowNoCase},
 		{"places", testPlaces},
 		{"backlog", testBacklog},

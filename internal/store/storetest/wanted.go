@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -173,6 +175,56 @@ func testNamesTakenOver(t *testing.T, b Backend) {
 		if w, err := s.Wanted(ctx, want.Subject); err != nil || w.Key != step.key || w.Settled != step.left {
 			t.Errorf("told %q: %+v, %v", step.told, w, err)
 		}
+	}
+}
+
+// testSaid: who said something is kept until a look heard it, with whether a commit is looked at again (threats.md T496).
+func testSaid(t *testing.T, b Backend) {
+	s, ctx := open(t, b.New(t)), t.Context()
+	want := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Priority: 3, Key: "github.com/5"}
+	asks := func(anew bool, key review.RepoKey, people ...string) {
+		for _, who := range people {
+			w := want
+			w.Anew, w.Said, w.Key = anew, who, key
+			must(t, s.Want(ctx, w))
+		}
+	}
+	keeps := func(anew bool, people ...string) (asked int64) {
+		t.Helper()
+		w, err := s.Wanted(ctx, want.Subject)
+		if got := strings.Fields(w.Said); err != nil || w.Anew != anew || !slices.Equal(got, people) {
+			t.Errorf("%q, anew %v, %v; want %q, %v", got, w.Anew, err, people, anew)
+		}
+		return w.Asked
+	}
+	settle := func(asked int64, unheard bool) {
+		must(t, s.Settle(ctx, want.Subject, asked, store.Settled{Outcome: "some", Unheard: unheard}))
+	}
+	asks(true, want.Key, "mona", "lisa", "mona", "mon", "lisa")
+	asks(false, want.Key, "")
+	asked := keeps(true, "mona", "lisa", "mon")
+	settle(asked, true)
+	keeps(true, "mona", "lisa", "mon")
+	asks(false, want.Key, "") // another event, of which nobody is heard
+	asked = keeps(true, "mona", "lisa", "mon")
+	asks(true, want.Key, "late") // while somebody looks
+	settle(asked, false)
+	asked = keeps(true, "mona", "lisa", "mon", "late")
+	settle(asked, false)
+	keeps(false)
+	asks(false, want.Key, "")
+	settle(keeps(false), true) // a look that failed, with nothing to hear
+	asks(false, want.Key, "")
+	keeps(false)
+	asks(true, want.Key, "mona")
+	asks(true, "github.com/6", "lisa") // another repository has the name
+	settle(keeps(true, "lisa"), false)
+	for i := range 200 {
+		asks(true, want.Key, fmt.Sprintf("nobody-%03d", i))
+	}
+	asks(true, want.Key, "mona", intake.Member)
+	if w, err := s.Wanted(ctx, want.Subject); err != nil || len(w.Said) > 1500 || !slices.Contains(strings.Fields(w.Said), intake.Member) {
+		t.Errorf("of many %q are kept, %v", w.Said, err)
 	}
 }
 
