@@ -54,7 +54,7 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 				return c.CreatedAt.Before(first.Timestamp) || c.CreatedAt.Equal(first.Timestamp) && c.DatabaseID < first.ID // GitHub tells seconds
 			})
 		}
-		if t.Own {
+		if t.Own || t.Cured {
 			t.Comments = slices.Clone(t.Comments)
 			for i, c := range t.Comments {
 				if people.Voice(c.Author.Login, c.Author.Bot).Author {

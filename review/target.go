@@ -216,6 +216,8 @@ type Comment struct {
 	// CreatedAt is when it was said: of one that was drafted in a review, when that was submitted.
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+	// EditedAt is when somebody changed its text last, where GitHub says; zero when nobody has.
+	EditedAt time.Time `json:"editedAt,omitzero"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
 	// ReplyTo is the number of the first comment of the thread that it answers in, where it is read alone; it is not stored.

@@ -194,12 +194,18 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		need(ts, neg, at > 0 && at <= len(p.Comments()) && strings.Contains(p.Comments()[at-1].Body, rest[1]), "a comment with that text")
 		c := p.Comments()[at-1]
 		p.EditComment(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
-	case "edit": // edit NUMBER OLD NEW [last]: somebody edits the first comment of a thread, or the last
-		need(ts, neg, len(rest) == 3 || len(rest) == 4 && rest[3] == "last", "pr N edit NUMBER OLD NEW [last]")
+	case "edit": // edit NUMBER OLD NEW [last|K]: somebody edits the first comment of a thread, the last, or the one of that number, from 1
+		need(ts, neg, len(rest) == 3 || len(rest) == 4, "pr N edit NUMBER OLD NEW [last|K]")
 		all := threadOf(ts, p, rest[0]).Comments
 		c := all[0]
 		if len(rest) == 4 {
-			c = all[len(all)-1]
+			at, err := len(all), error(nil)
+			if rest[3] != "last" {
+				at, err = strconv.Atoi(rest[3])
+			}
+			ts.Check(err)
+			need(ts, neg, at > 0 && at <= len(all), "a comment of that number")
+			c = all[at-1]
 		}
 		p.EditReply(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
 	case "pending": // somebody has begun a review and not submitted it: pending LOGIN

@@ -78,8 +78,9 @@ type Reply struct {
 	Author    string    `json:"author"`
 	Body      string    `json:"body"`
 	Timestamp time.Time `json:"timestamp"`
-	// Updated is when it was edited last.
+	// Updated is when GitHub touched it last, Edited when somebody changed its text; zero where nobody has.
 	Updated time.Time `json:"updated,omitzero"`
+	Edited  time.Time `json:"edited,omitzero"`
 	// Association is GitHub's, Bot true of apps; neither grants anything.
 	Association string `json:"association,omitempty"`
 	Bot         bool   `json:"bot,omitempty"`
@@ -133,9 +134,12 @@ type Thread struct {
 	// RuledAt is the commit that was ruled on, Fact the code of it that shows what we conceded; nil where no answer says.
 	RuledAt string `json:"ruled_at,omitempty"`
 	Fact    *Place `json:"fact,omitempty"`
-	// DeveloperReplies stand in the order they were given in; Answered is how many of them our last answer is to.
-	DeveloperReplies []Reply `json:"developer_replies,omitempty"`
-	Answered         int     `json:"answered,omitempty"`
+	// DeveloperReplies stand in the order they were given in; Answered is how many of them our last answer is to, AnsweredAt when we gave it. Cured is true of a thread
+	// that was handed to people after we had said that its problem is gone, for what somebody says there as grave: Answered is of before that.
+	DeveloperReplies []Reply   `json:"developer_replies,omitempty"`
+	Answered         int       `json:"answered,omitempty"`
+	AnsweredAt       time.Time `json:"answered_at,omitzero"`
+	Cured            bool      `json:"cured,omitempty"`
 }
 
 // Ignored is a comment with our marker, or in our name, that says nothing here.
@@ -331,7 +335,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	if !o.Marked {
 		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
 			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
-				Association: c.Author.Association, Bot: c.Author.Bot})
+				Edited: c.EditedAt.UTC(), Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
 	}
@@ -343,7 +347,10 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		r.ignore(c, o.Own, "it was written for another thread")
 	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
-		t.Status, t.Ruling, t.Word, t.Reason, t.Answered = b.Status, "", "", b.Reason, t.read(b.Read)
+		if t.Cured = t.gone() && b.Status == HandedOver; !t.Cured {
+			t.Answered, t.AnsweredAt = t.read(b.Read), c.CreatedAt.UTC()
+		}
+		t.Status, t.Ruling, t.Word, t.Reason = b.Status, "", "", b.Reason
 		t.RuledAt, t.Fact = "", nil
 		if b.Status == Disputed {
 			t.Turns++
@@ -391,7 +398,10 @@ func (t Thread) Name() string { return t.ID + "/" + t.Identity }
 
 // Live reports whether the thread still says something that prloop stands by: nobody has settled it. One that was settled by a ruling and
 // that is open does, unless it stays open for another reason (People.Live).
-func (t Thread) Live() bool { return t.Status != Resolved || t.Ruling != "" && !t.Closed }
+func (t Thread) Live() bool { return !t.gone() && (t.Ruling == "" || !t.Closed) }
+
+// gone reports whether we said last of the finding of a thread that its problem is gone.
+func (t Thread) gone() bool { return t.Cured || t.Status == Resolved && t.Ruling == "" }
 
 // Asserted is the thread as the finding it was opened for, at its place in the head.
 func (t Thread) Asserted() review.Finding {

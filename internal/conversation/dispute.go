@@ -96,14 +96,19 @@ func (t Thread) unanswered() []Reply {
 	return t.since()
 }
 
-// since are the replies since our last answer.
-func (t Thread) since() []Reply {
-	return t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]
+// since are the replies since our last answer. What was edited after we had settled the thread was said then; in a dispute it is no further turn.
+func (t Thread) since() (out []Reply) {
+	for i, r := range t.DeveloperReplies {
+		if edited := !r.Edited.IsZero() && !r.Edited.Before(t.AnsweredAt); i >= t.Answered || edited && (t.Cured || t.Status == Resolved) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // objections are what was said since we said that the problem of a thread is gone.
 func (t Thread) objections() []Reply {
-	if t.Status != Resolved || t.Ruling != "" {
+	if !t.gone() {
 		return nil
 	}
 	return t.since()

@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -103,6 +104,24 @@ func TestObjection(t *testing.T) {
 				t.Errorf("closed by %q, grave %t: %t, want %t", row.closedBy, grave, got, want)
 			}
 		}
+	}
+}
+
+// What was edited after we settled a thread is said then (threats.md T498); in a dispute it is no further turn.
+func TestEditedReplies(t *testing.T) {
+	answered := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	edited := func(at time.Time, status conversation.Status) conversation.Thread {
+		r := disagrees("boss")
+		r.Edited = at
+		return conversation.Thread{Status: status, Answered: 1, AnsweredAt: answered, DeveloperReplies: []conversation.Reply{r}}
+	}
+	for at, want := range map[time.Time]bool{{}: false, answered.Add(-time.Second): false, answered: true, answered.Add(time.Hour): true} {
+		if _, got := crowd(false).Objection(edited(at, conversation.Resolved), true); got != want {
+			t.Errorf("edited at %v: %t, want %t", at, got, want)
+		}
+	}
+	if said := crowd(false).Open(edited(answered.Add(time.Hour), conversation.Disputed)); len(said) > 0 {
+		t.Errorf("an edit opens the dispute again: %v", said)
 	}
 }
 

@@ -41,10 +41,12 @@ type comment struct {
 	CreatedAt, UpdatedAt time.Time
 	// PublishedAt is when others could read it: one that was drafted in a review is that when the review is submitted.
 	PublishedAt *time.Time
-	IsMinimized bool
+	// LastEditedAt is when somebody changed its text: UpdatedAt is another one after less.
+	LastEditedAt *time.Time
+	IsMinimized  bool
 }
 
-const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt isMinimized`
+const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt isMinimized`
 
 func (m comment) shape() review.Comment {
 	id, _ := strconv.ParseInt(m.FullDatabaseID, 10, 64)
@@ -52,8 +54,12 @@ func (m comment) shape() review.Comment {
 	if m.PublishedAt != nil && m.PublishedAt.After(said) {
 		said = *m.PublishedAt
 	}
+	var edited time.Time
+	if m.LastEditedAt != nil {
+		edited = *m.LastEditedAt
+	}
 	return review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
-		CreatedAt: said, UpdatedAt: m.UpdatedAt, Minimized: m.IsMinimized}
+		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, Minimized: m.IsMinimized}
 }
 
 // reader collects a discussion within the bounds, each thing once: pages that shift while they are read repeat items.

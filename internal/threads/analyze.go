@@ -95,6 +95,11 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 	}
 	first := said[0]
 	priority := urgency(first.Body, review.MayBlock(first.Author.Association))
+	if t.Cured { // what somebody says is grave there is what counts
+		for _, c := range said {
+			priority = min(priority, urgency(c.Body, review.MayBlock(c.Author.Association)))
+		}
+	}
 	if t.Outdated && priority.Rank() >= review.P2.Rank() {
 		priority = review.P3
 	}

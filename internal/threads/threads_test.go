@@ -110,6 +110,17 @@ func TestPriorityOfThread(t *testing.T) {
 	}
 }
 
+// In a thread of prloop's own that people take up after a cure, what one of them says is grave counts as that, whoever spoke first.
+func TestGravestOfACuredThread(t *testing.T) {
+	said := []review.Comment{said(member("ann"), "This is not fixed."), said(member("bob"), "P1: no, it is not.")}
+	for cured, want := range map[bool]review.Priority{true: review.P1, false: review.P2} {
+		got := Analyze(review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Cured: cured, Comments: said}}}, 1)
+		if p := got.PendingIssues[0].Priority; p != want {
+			t.Errorf("cured %t: %s, want %s", cured, p, want)
+		}
+	}
+}
+
 func TestPending(t *testing.T) {
 	line := 12
 	d := review.Discussion{
