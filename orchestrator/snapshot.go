@@ -39,7 +39,7 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
-	// Fixed is what newestFixed gives.
+	// Fixed is what fixedStill gives.
 	Fixed []string `json:"fixed,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
@@ -80,7 +80,10 @@ type Line struct {
 
 // snapshot reads the facts of a round at the head it is about.
 func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot, error) {
-	var snap Snapshot
+	var (
+		snap  Snapshot
+		fixed fixedThen
+	)
 	if !req.Target.Local() {
 		pr, err := l.Forge.PullRequest(ctx, req.Target.Repo, req.Target.PR)
 		if err != nil {
@@ -120,7 +123,8 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap.Ours = standing(discussion.Comments, ours)
 		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
 		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
-		snap.Hidden, snap.Fixed = hidden(discussion.Comments, ours), newestFixed(discussion.Comments, ours)
+		snap.Hidden = hidden(discussion.Comments, ours)
+		fixed = newestFixed(discussion.Comments, ours)
 		snap.Reports = Reports(discussion.Comments, viewer)
 		snap.Listed = listed(discussion)
 	}
@@ -129,6 +133,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
+	if snap.Fixed, err = l.fixedStill(ctx, snap, fixed); err != nil {
+		return snap, err
+	}
 	switch {
 	case !req.Target.Local():
 	case req.Title != "":

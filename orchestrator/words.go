@@ -1,11 +1,14 @@
 package orchestrator
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -46,11 +49,85 @@ func (s Snapshot) unsaid(words, before []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(before, w) && !slices.Contains(s.Fixed, w) })
 }
 
-// newestFixed is what people said that fixes are said to have done, as our newest report keeps it.
-func newestFixed(comments []review.Comment, ours func(review.Comment) bool) []string {
+// fixedThen is what people said that fixes are said to have done, as our newest report keeps it: names of words, the commit that the report is about, and that of
+// the newest report before which does not have a name, which is the code that the fix found. Commits that no report tells are empty.
+type fixedThen struct {
+	names  []string
+	at     string
+	before map[string]string
+}
+
+func newestFixed(comments []review.Comment, ours func(review.Comment) bool) fixedThen {
+	out := fixedThen{before: map[string]string{}}
+	about := func(c review.Comment) string {
+		head, _, _ := report.Concluded(allParts(c, comments, ours))
+		return head
+	}
 	c, _ := newestReport(comments, ours)
 	m, _ := sanitize.ParseMarker(c.Body)
-	return m.Fixed
+	out.names, out.at = m.Fixed, about(c)
+	for _, name := range out.names {
+		without, _ := newestReport(comments, func(c review.Comment) bool {
+			m, _ := sanitize.ParseMarker(c.Body)
+			return !slices.Contains(m.Fixed, name) && ours(c)
+		})
+		out.before[name] = about(without)
+	}
+	return out
+}
+
+// fixedStill leaves out what people said of lines that a fix changed, and that are at the head as the fix found them: somebody took it away, with force or by a
+// commit. Of what is about no line of the head, and of commits that nobody has any more, nobody can tell.
+func (l *Loop) fixedStill(ctx context.Context, snap Snapshot, then fixedThen) ([]string, error) {
+	if len(then.names) == 0 || then.at == snap.Range.Head {
+		return then.names, nil
+	}
+	var undone []string
+	for _, f := range threads.Analyze(snap.Discussion, snap.PR.Number).PendingIssues {
+		for _, name := range snap.words([]review.Finding{f}) {
+			if f.Line == nil || !slices.Contains(then.names, name) {
+				continue
+			}
+			fixed, err := l.changedNear(ctx, then.at, snap.Range.Head, f)
+			if err != nil {
+				return nil, err
+			}
+			if before, err := l.changedNear(ctx, then.before[name], snap.Range.Head, f); err != nil {
+				return nil, err
+			} else if fixed == besideChanged && before == besideSame {
+				undone = append(undone, name)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(then.names), func(name string) bool { return slices.Contains(undone, name) }), nil
+}
+
+// beside is what became of the code beside the line of a finding.
+type beside int
+
+const (
+	besideUnknown beside = iota
+	besideSame
+	besideChanged
+)
+
+// changedNear tells whether the code beside the line of a finding is another one at the head than at a commit.
+func (l *Loop) changedNear(ctx context.Context, commit, head string, f review.Finding) (beside, error) {
+	if commit == "" {
+		return besideUnknown, nil
+	}
+	if have, err := l.History.Have(ctx, commit); err != nil || !have {
+		return besideUnknown, err
+	}
+	d, err := l.History.Diff(ctx, commit, head)
+	if err != nil {
+		return besideUnknown, fmt.Errorf("what changed since commit %s: %w", commit, err)
+	}
+	near := func(r [2]int) bool { return r[0] <= *f.Line+unquoted && *f.Line-unquoted <= r[1] }
+	if slices.ContainsFunc(changedIn(d, f.File), near) {
+		return besideChanged, nil
+	}
+	return besideSame, nil
 }
 
 // fixedSaid is what the next run has to know of what people said that fixes are said to have done. A review that converged leaves nothing open.
