@@ -19,7 +19,7 @@ func onlyPeople(findings []review.Finding) bool {
 }
 
 // words name what people say of findings, as it stands now: by who began it and by those who may have it fixed. Thanks are no words, and
-// what others say changes nothing.
+// what others say changes nothing. Nor does what the author of the pull request answers somebody, which that person judges ("done, please have a look").
 func (s Snapshot) words(findings []review.Finding) (names []string) {
 	for _, f := range findings {
 		if f.Source.Type == "agent" {
@@ -29,7 +29,8 @@ func (s Snapshot) words(findings []review.Finding) (names []string) {
 		for _, t := range s.Discussion.Threads {
 			for _, c := range t.Comments {
 				began := c.Author.Login == f.Source.Name
-				if "thread-"+t.ID == f.ID && (began || s.instructs(c.Author)) && !c.Minimized && !conversation.OnlyThanks(c.Body) {
+				answers := s.persons().Voice(c.Author.Login, c.Author.Bot).Author
+				if "thread-"+t.ID == f.ID && (began || s.instructs(c.Author) && !answers) && !c.Minimized && !conversation.OnlyThanks(c.Body) {
 					said = append(said, fmt.Sprintf("%d %s", c.DatabaseID, strings.TrimSpace(c.Body)))
 				}
 			}
