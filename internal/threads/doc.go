@@ -11,7 +11,7 @@
 //   - A thread is P2 by default: somebody wants something, and nobody has said that it is done.
 //   - It is P3 when its first comment says so (nit, minor, optional, praise, non-blocking and the like), when it only asks
 //     for information, or when it is outdated: the lines it is about have changed since.
-//   - It is P1 or P0 when an owner, member or collaborator says so in the first words: "P0:", "P1:", "(blocking)".
+//   - It is P1 or P0 when an owner, member or collaborator says so in the first words: "P0:", "P1:", "Priority: P1", "(blocking)".
 //     Association may block, never grant (decision 9).
 //   - The body of a standing CHANGES_REQUESTED review is a finding about no file: P2 from an owner, member or
 //     collaborator, else P3, because rule 0 does not listen to others either.
