@@ -157,7 +157,7 @@ func (g gathered) hidden() map[string]string {
 	said := map[Line]int{} // how many values, by the reviewer that knows of most
 	by := map[string]map[Line]int{}
 	for _, f := range slices.Concat(g.findings, g.again) {
-		if !g.rules[f.Source.Name] || f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
+		if !g.rules[f.Source.Name] || f.Line == nil || !ofSecrets(f) {
 			continue
 		}
 		last := *f.Line

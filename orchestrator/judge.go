@@ -219,12 +219,13 @@ func (g gathered) withoutRules() bool {
 }
 
 // untold says of which reviewer a limit may have kept something back that has to be fixed, where nothing of what it told counts any more; empty when of none.
-// The most urgent are told first: behind a P3 there is nothing else, secrets aside.
+// The most urgent are told first: behind a P3 there is nothing else, but for what has a limit of its own.
 func (g gathered) untold() string {
 	minor := func(f review.Finding) bool { return f.Priority == review.P3 && f.Unconfirmed == "" }
+	others := func(f review.Finding) bool { return grave(f) && !ofSecrets(f) }
 	for _, h := range g.in.Reports {
 		r, said := h.Answer.Receipt, h.Answer.Reviewer
-		if said != nil && said.Omitted > 0 && (overfull(h) || !slices.ContainsFunc(said.Findings, minor)) {
+		if said != nil && said.Omitted > 0 && (overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {
 			return fmt.Sprintf("%s found %d more than it may report, and what it reported is settled", sanitize.CodeSpan(r.Name), said.Omitted)
 		}
 	}
@@ -232,14 +233,24 @@ func (g gathered) untold() string {
 }
 
 // overfull reports whether the static reviewer found as many secrets as it reports, and more.
-func overfull(h AgentReport) bool {
-	said := h.Answer.Reviewer
+func overfull(h AgentReport) bool { return full(h, review.MostSecrets, ofSecrets) }
+
+// full reports whether the static reviewer reports as many findings of a kind as it may, and found more than it reports.
+func full(h AgentReport, most int, of func(review.Finding) bool) bool {
+	said, n := h.Answer.Reviewer, 0
 	if h.Answer.Receipt.Kind != review.KindStatic || said == nil || said.Omitted == 0 {
 		return false
 	}
-	others := func(f review.Finding) bool { return !strings.HasPrefix(f.ID, secretRule) }
-	return len(slices.DeleteFunc(slices.Clone(said.Findings), others)) >= review.MostSecrets
+	for _, f := range said.Findings {
+		if of(f) {
+			n++
+		}
+	}
+	return n >= most
 }
+
+// ofSecrets reports whether a finding of the static reviewer is one of its rules about secrets.
+func ofSecrets(f review.Finding) bool { return strings.HasPrefix(f.ID, secretRule) }
 
 // found reports whether a reviewer, not a person, raised something that has to be fixed.
 func (g gathered) found() bool {

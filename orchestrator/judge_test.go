@@ -126,6 +126,15 @@ func TestOutcome(t *testing.T) {
 				in.Reports[0].Evidence = append(in.Reports[0].Evidence, evidence.Result{})
 			}
 		}, review.Partial, ""},
+		{"and so have other grave findings (threats.md T505)", func(in *Inputs) {
+			byRules(in, found(review.P3, "nit"))
+			said := in.Reports[0].Answer.Reviewer
+			said.Omitted = 1
+			for range review.MostGrave {
+				said.Findings = append(said.Findings, review.Finding{ID: "STATIC-HIDDEN-TEXT-X", Priority: review.P3, Category: review.CategorySecurity, File: "a.go", Title: "nit"})
+				in.Reports[0].Evidence = append(in.Reports[0].Evidence, evidence.Result{})
+			}
+		}, review.Partial, ""},
 		{"a partial review may ask for changes", func(in *Inputs) {
 			in.Reports[0] = failed("alpha")
 			in.Reports[1] = answered("beta", found(review.P1, "crash"))

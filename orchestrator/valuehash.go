@@ -16,11 +16,11 @@ import (
 // hashRounds make a guess at a value about ten milliseconds: identities are posted, and a password may be weak.
 const hashRounds = 1 << 15
 
-// valueHash tells the value of a secret that the static reviewer found from others, by the whole of its lines in the change as it was told to it: what a
-// mask hides of them is not known line by line. The lines of a private key are those up to its footer. Where the lines are not to be found it is of the whole change,
-// so that no other finding has it. It is empty for other findings.
+// valueHash tells a secret, and what else the static reviewer finds that is grave, from others of its rule, whose words are the same: by the whole of its lines in the
+// change as it was told to it, as what a mask hides of them is not known line by line. The lines of a private key are those up to its footer. Where the lines are not to be
+// found it is of the whole change, so that no other finding has it. It is empty for small findings, and for what is about a whole file.
 func valueHash(f review.Finding, b review.Brief) (string, error) {
-	if f.Line == nil || !strings.HasPrefix(f.ID, secretRule) {
+	if f.Line == nil || !ofSecrets(f) && !grave(f) {
 		return "", nil
 	}
 	lines := map[int]string{}

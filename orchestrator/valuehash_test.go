@@ -56,7 +56,19 @@ func TestValueHash(t *testing.T) {
 			t.Errorf("two values in %s have one hash", name)
 		}
 	}
-	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}); hash != "" || err != nil {
+	hidden := func(text string) string {
+		t.Helper()
+		f := review.Finding{ID: "STATIC-HIDDEN-TEXT-1", Category: review.CategorySecurity, Priority: review.P2, File: "a.py", Line: &line, Title: "Adds invisible characters"}
+		hash, err := valueHash(f, review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+" + text + "\n"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	if one := hidden("shalom\u202c"); len(one) != 16 || one == hidden("shalom\u202e") {
+		t.Error("one line with hidden text is another (threats.md T505)")
+	}
+	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", Priority: review.P2, File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}); hash != "" || err != nil {
 		t.Errorf("a finding that is no secret has %q, %v", hash, err)
 	}
 }

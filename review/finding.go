@@ -40,7 +40,7 @@ type Finding struct {
 	Unconfirmed string `json:"unconfirmed,omitempty"`
 	// Fingerprint is computed by prloop: category, file and evidence. What an agent sends here is dropped.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// ValueHash tells one secret from another where a rule found it: a slow hash of the lines it stands in, computed by prloop, as models and
+	// ValueHash tells one secret, or another grave finding of a rule, from the next: a slow hash of the lines it stands in, computed by prloop, as models and
 	// people are shown a mask in its place. What an agent sends here is dropped.
 	ValueHash string `json:"valueHash,omitempty"`
 	// Assessment is what the verifier said, with its fact checked by prloop. What an agent sends here is dropped.

@@ -25,3 +25,6 @@ func DefaultLimits() Limits {
 
 // MostSecrets is how many secrets the static reviewer reports. Limits.Findings does not count them: behind those that people dismissed another one is still found.
 const MostSecrets = 200
+
+// MostGrave is how many other grave findings it reports, which Limits.Findings does not count either.
+const MostGrave = 200

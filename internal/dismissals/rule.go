@@ -125,7 +125,8 @@ type Applied struct {
 	Silent bool
 	// Apart is true when the finding counts because another reviewer says it of other code, or in other words, and nobody dismissed that.
 	Apart bool
-	// OtherValue is true when the finding counts because it is a secret, and the dismissal was for another value, or from before values were told apart.
+	// OtherValue is true when the finding counts because it is a secret, or another grave one of a rule, and the dismissal was for another value or line of code, or
+	// from before these were told apart.
 	OtherValue bool
 	// MergedBy is who merged it, where that was asked.
 	MergedBy string
@@ -202,7 +203,7 @@ func (c Case) holds(m identity.Mark) bool {
 	})
 }
 
-// otherValue reports whether a mark would be for a secret if values were not told apart.
+// otherValue reports whether a mark would be for a finding that knows its value if values were not told apart.
 func (c Case) otherValue(m identity.Mark) bool {
 	return slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
 		known := w.ValueHash != ""

@@ -257,6 +257,9 @@ func (w *work) run(ctx context.Context, l linter, program string, files []string
 	return answer{linter: l, remarks: remarks}
 }
 
+// lintRule begins the names of the rules that are linters.
+const lintRule = "lint-"
+
 // place keeps the remarks about added lines.
 func (w *work) place(l linter, remarks []remark) {
 	hits := map[*file][]hit{}
@@ -271,7 +274,7 @@ func (w *work) place(l linter, remarks []remark) {
 			title += " " + printable(r.code, 60)
 		}
 		h := hit{
-			rule: "lint-" + name, category: review.CategoryBug, score: l.score(r), confidence: 0.8, line: r.line,
+			rule: lintRule + name, category: review.CategoryBug, score: l.score(r), confidence: 0.8, line: r.line,
 			at: i, title: title, description: code(withoutSecrets(r.message).marked()) + " (" + l.name + ")",
 			suggestion: "Do what " + l.name + " asks, or switch the rule off where it is wrong.",
 		}

@@ -130,23 +130,24 @@ func headed(text string) string {
 }
 
 // keep takes the hits of one rule in one file. After a few of one kind the rest only lengthens the last: a generated
-// file must not drown the report. Secrets stay apart, as each is judged by its own value.
+// file must not drown the report. What is grave stays apart, as each is judged by its own line (threats.md T505).
 func (w *work) keep(f *file, hits []hit) {
 	count := map[string]int{}
 	last := map[string]int{}
 	for _, h := range hits {
-		count[h.rule]++
-		if count[h.rule] > perFile && !h.alone() {
-			continue
+		if !h.alone() {
+			if count[h.rule]++; count[h.rule] > perFile {
+				continue
+			}
+			last[h.rule] = len(w.found)
 		}
-		last[h.rule] = len(w.found)
 		if h.at >= 0 {
 			h.evidence = f.around(h.at)
 		}
 		w.found = append(w.found, placed{h, f})
 	}
 	for rule, n := range count {
-		if n > perFile && !w.found[last[rule]].alone() {
+		if n > perFile {
 			w.found[last[rule]].description += fmt.Sprintf(" The file has %d more such lines.", n-perFile)
 		}
 	}
@@ -170,29 +171,37 @@ func (w *work) result() review.ReviewerResult {
 	}
 }
 
-// bound leaves out what is beyond the limits and says how much that is. Secrets take nobody's place and lose theirs to nobody: those that are dismissed in a
-// change count too, and what is found behind them is not passed over (threats.md T489).
+// bound leaves out what is beyond the limits and says how much that is. Secrets, and what else is grave, take nobody's place and lose theirs to nobody: those that
+// are dismissed in a change count too, and what is found behind them is not passed over (threats.md T489).
 func (w *work) bound() (omitted int) {
 	limit := w.task.Limits.Findings
 	if limit <= 0 {
 		limit = review.DefaultLimits().Findings
 	}
-	secrets, others := 0, 0
-	w.found = slices.DeleteFunc(w.found, func(p placed) bool {
-		if p.alone() {
-			secrets++
-			return secrets > review.MostSecrets
-		}
-		others++
-		return others > limit
-	})
-	if n := others - limit; n > 0 {
-		w.note("%d findings of lower urgency are left out (limit %d).", n, limit)
-		omitted += n
+	kinds := []struct {
+		of    func(hit) bool
+		most  int
+		words string
+		count int
+	}{
+		{of: hit.secret, most: review.MostSecrets, words: "secrets"},
+		{of: hit.alone, most: review.MostGrave, words: "grave findings"},
+		{of: func(hit) bool { return true }, most: limit, words: "findings of lower urgency"},
 	}
-	if n := secrets - review.MostSecrets; n > 0 {
-		w.note("%d secrets are left out (limit %d).", n, review.MostSecrets)
-		omitted += n
+	w.found = slices.DeleteFunc(w.found, func(p placed) bool {
+		for i := range kinds {
+			if k := &kinds[i]; k.of(p.hit) {
+				k.count++
+				return k.count > k.most
+			}
+		}
+		return false
+	})
+	for _, k := range kinds {
+		if n := k.count - k.most; n > 0 {
+			w.note("%d %s are left out (limit %d).", n, k.words, k.most)
+			omitted += n
+		}
 	}
 	return omitted
 }

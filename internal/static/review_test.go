@@ -216,13 +216,13 @@ func TestFilesLeftOut(t *testing.T) {
 }
 
 func TestResultIsWholeAndRepeatable(t *testing.T) {
-	text := strings.Repeat("    breakpoint()\n", 6) + `key = "` + awsKey + `"`
-	task := added("a.py", text)
+	text := strings.Repeat("    debugger\n", 6) + `key = "` + awsKey + `"`
+	task := added("a.js", text)
 	one := run(t, task, Options{})
 	if d := cmp.Diff(one, run(t, task, Options{})); d != "" {
 		t.Errorf("two runs differ:\n%s", d)
 	}
-	if got := brief(one); got != "P0 secret-aws-key:7, P1 debug:1, P1 debug:2, P1 debug:3" {
+	if got := brief(one); got != "P0 secret-aws-key:7, P2 debug:1, P2 debug:2, P2 debug:3" {
 		t.Errorf("got %s", got)
 	}
 	if len(one.Findings) != 4 || !strings.Contains(one.Findings[3].Description, "3 more such lines") {
@@ -252,6 +252,23 @@ func TestLimitsOfSecrets(t *testing.T) {
 	r := run(t, task, Options{})
 	if got := brief(r); len(r.Findings) != 201 || r.Omitted != 3 || strings.Count(got, "secret-github-token") != 200 || !strings.Contains(got, "debug:1") {
 		t.Errorf("%d findings, %d omitted: %s", len(r.Findings), r.Omitted, got)
+	}
+}
+
+// Who settles a grave finding has not seen the next one of its rule, which takes no place of others either (threats.md T505).
+func TestEveryGraveFindingIsFoundForItself(t *testing.T) {
+	text := strings.Repeat("breakpoint()\n", 6) + strings.Repeat("x = 1\u200b\n", 202) + "print('debug: here')\n"
+	task := added("a.py", text)
+	task.Limits.Findings = 1
+	r := run(t, task, Options{})
+	got := brief(r)
+	if strings.Count(got, "P1 debug:") != 6 || strings.Count(got, "P2 hidden-text:") != 194 || !strings.Contains(got, "P3 debug:209") || r.Omitted != 8 {
+		t.Errorf("%d omitted: %s", r.Omitted, got)
+	}
+	for _, f := range r.Findings {
+		if strings.Contains(f.Description, "more such lines") {
+			t.Errorf("joined: %+v", f)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -29,8 +30,14 @@ type hit struct {
 	evidence string
 }
 
-// alone reports whether a hit is never joined to others: who settles one secret says nothing of the next.
-func (h hit) alone() bool { return strings.HasPrefix(h.rule, "secret.") }
+// secret reports whether a hit is one of the rules about secrets.
+func (h hit) secret() bool { return strings.HasPrefix(h.rule, "secret.") }
+
+// alone reports whether a hit is never joined to others: who settles a grave one says nothing of the next. Linters speak of local changes alone, where
+// nothing grave is settled.
+func (h hit) alone() bool {
+	return !strings.HasPrefix(h.rule, lintRule) && (h.category == review.CategorySecurity || review.PriorityOfScore(h.score).Severe())
+}
 
 // file is one changed file as the rules see it.
 type file struct {
@@ -92,7 +99,7 @@ func commented(line string) bool {
 const (
 	maxQuote     = 200 // bytes of evidence
 	minQuote     = 4   // less would stand anywhere
-	perFile      = 3   // findings of one rule in one file; more are joined to the last
+	perFile      = 3   // small findings of one rule in one file; more are joined to the last
 	maxLineBytes = 20_000
 )
 
