@@ -191,6 +191,11 @@ func TestApply(t *testing.T) {
 	logged := with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(12), "Token is logged", "log.Print(token)" })
 	by := func(name string, f review.Finding) review.Finding { f.Source.Name = name; return f }
 	token := agent(review.Finding{Priority: review.P0, Category: "security", File: "a.go", Line: at(7), Title: "Adds a secret", Evidence: "TOKEN = [REDACTED]", ValueHash: "01"})
+	logging := by("two", agent(review.Finding{Priority: review.P2, Category: "bug", File: "a.go", Line: at(8), Title: "Token is written to the log"}))
+	bait := by("three", agent(review.Finding{Priority: review.P3, Category: "bug", File: "a.go", Line: at(7), Title: "Token log write: missing check error nil zero division overflow", Description: "Close error is ignored"}))
+	if !identity.Alike(logging, review.Finding{Category: "bug", File: "a.go", Line: at(7), Title: bait.Title}) {
+		t.Fatal("the bait is like nothing")
+	}
 	hashed := func(f review.Finding, hash string) review.Finding { f.ValueHash = hash; return f }
 	word := func(at int, title string) review.Finding {
 		return by("two", agent(review.Finding{Priority: review.P1, Category: "security", File: "a.go", Line: &at, Title: title, Evidence: "KEY = [REDACTED]"}))
@@ -215,6 +220,8 @@ func TestApply(t *testing.T) {
 		{"one in other code, where somebody else merged the line", []Dismissal{line(small, "c1")}, Case{Wordings: []review.Finding{small, logged}}, "held"},
 		{"another reviewer's in the same lines, in other words", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, by("two", with(func(f *review.Finding) { f.Title, f.Evidence = "Token is logged", "" }))}}, "held"},
 		{"another reviewer's in the same lines, in a like title", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small, by("two", with(func(f *review.Finding) { f.Title, f.Evidence = "Error of Close is ignored", "" }))}}, "silent"},
+		{"another reviewer's in the same lines, in a title like that of a third who says what was dismissed (threats.md T506)", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{logging, bait}}, "held"},
+		{"another reviewer's one line below a comment, in a title like that of a third whose line it is (threats.md T506)", []Dismissal{beside}, Case{Wordings: []review.Finding{logging, bait}}, "held"},
 		{"until today", []Dismissal{until(line(small, ""), "2026-11-22")}, Case{Wordings: []review.Finding{small}}, "silent"},
 		{"until yesterday", []Dismissal{until(line(small, ""), "2026-11-21")}, Case{Wordings: []review.Finding{small}}, ""},
 		{"a P1", []Dismissal{line(p1, "")}, Case{Wordings: []review.Finding{p1}}, "held"},

@@ -35,26 +35,34 @@ func (c Case) Said() bool {
 // nearLines is how far apart two wordings are about the same code, in lines.
 const nearLines = 3
 
-// only reports whether all that counts of a finding, and is not grave, is what was dismissed, or the same reviewer says it there, or another in a like title: what was
-// taken for the same finding may be another one, and nobody dismissed that.
-func (c Case) only(dismissed func(review.Finding) bool) bool {
+// only reports whether all that counts of a finding, and is not grave, is what was dismissed, or is said of the same code and goes along with that: what was taken for
+// the same finding may be another one, and nobody dismissed that.
+func (c Case) only(dismissed func(review.Finding) bool, titles func(review.Finding) []identity.Mark) bool {
 	return !slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
-		return w.Priority != review.P3 && !grave(w) && !dismissed(w) && !slices.ContainsFunc(c.Wordings, func(d review.Finding) bool { return dismissed(d) && beside(w, d) })
+		return w.Priority != review.P3 && !grave(w) && !dismissed(w) && !slices.ContainsFunc(c.Wordings, func(d review.Finding) bool {
+			return dismissed(d) && near(w, d) && (sameReviewer(w, d) || like(w, titles(d)))
+		})
 	})
 }
 
-// beside reports whether two findings are about the same code, as far as their lines tell, those of their quotes first, and from one reviewer or of like titles.
-func beside(a, b review.Finding) bool {
+// near reports whether two findings are about the same code, as far as their lines tell, those of their quotes first.
+func near(a, b review.Finding) bool {
 	from, to := lines(a)
 	first, last := lines(b)
-	if a.File != b.File || from > 0 && first > 0 && (from-nearLines > last || first-nearLines > to) {
-		return false
-	}
-	if a.Source.Type == b.Source.Type && a.Source.Name == b.Source.Name {
-		return true
-	}
-	a.Description, b.Description = "", ""
-	return identity.Alike(a, b)
+	return a.File == b.File && (from == 0 || first == 0 || from-nearLines <= last && first-nearLines <= to)
+}
+
+func sameReviewer(a, b review.Finding) bool {
+	return a.Source.Type == b.Source.Type && a.Source.Name == b.Source.Name
+}
+
+// like reports whether a finding has a title like that of a line of dismissals. What another reviewer says now is nothing to go by: a model that wants others silent
+// chooses words that are like all (threats.md T506).
+func like(w review.Finding, marks []identity.Mark) bool {
+	w.Description = ""
+	return slices.ContainsFunc(marks, func(m identity.Mark) bool {
+		return identity.Alike(w, review.Finding{Category: m.Category, File: m.File, Title: m.Title})
+	})
 }
 
 // lines are those that a finding is about; 0 when nobody knows.
@@ -160,6 +168,11 @@ func (f Facts) Apply(cases []Case) []*Applied {
 				slices.ContainsFunc(marks, func(m identity.Mark) bool { return takes(m, w, c.Wordings) })
 		}
 	}
+	only := func(c Case) bool {
+		return c.only(named(c), func(w review.Finding) []identity.Mark {
+			return slices.DeleteFunc(slices.Clone(marks), func(m identity.Mark) bool { return m.Value || !takes(m, w, c.Wordings) })
+		})
+	}
 	idle, known := map[int]bool{}, map[int]int{}
 	for i, g := range identity.Recognize(marks, groups) {
 		if idle[i] = g < 0; !idle[i] {
@@ -175,16 +188,16 @@ func (f Facts) Apply(cases []Case) []*Applied {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
-		apart := !cases[g].only(named(cases[g]))
-		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!cases[g].Grave() || by != "" && f.proven(lines, cases[g])), Apart: apart, MergedBy: by}
-		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(cases[g].Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(cases[g])(w) })
+		apart := !only(cases[g])
+		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!c.Grave() || by != "" && f.proven(lines, c)), Apart: apart, MergedBy: by}
+		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(c.Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(c)(w) })
 	}
 	for g, c := range cases {
 		if out[g] != nil && out[g].Silent || c.Said() {
 			continue
 		}
 		if i := slices.IndexFunc(comments, func(d Dismissal) bool { return slices.ContainsFunc(c.Wordings, d.Code.holds) }); i >= 0 && (out[g] == nil || !c.Grave()) {
-			apart := !c.only(named(c))
+			apart := !only(c)
 			out[g] = &Applied{Dismissal: comments[i], Silent: !c.Grave() && !apart, Apart: apart}
 		}
 	}
