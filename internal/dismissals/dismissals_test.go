@@ -200,6 +200,7 @@ func TestApply(t *testing.T) {
 	word := func(at int, title string) review.Finding {
 		return by("two", agent(review.Finding{Priority: review.P1, Category: "security", File: "a.go", Line: &at, Title: title, Evidence: "KEY = [REDACTED]"}))
 	}
+	lasting := func(f review.Finding) review.Finding { f.LineEnd = at(9); return f }
 	moved := func(f review.Finding) review.Finding { f.Line = at(70); return f }
 	value := func(f review.Finding) Dismissal { d := line(f, "c1"); d.Mark.Value = true; return d }
 	until := func(d Dismissal, day string) Dismissal { d.Until = day; return d }
@@ -258,6 +259,9 @@ func TestApply(t *testing.T) {
 		{"a secret by it, with words of two models for it", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(7, "Adds a secret"), by("three", word(7, "A secret is added"))}}, "silent"},
 		{"a secret by it, with a word for it in an earlier round, where it stood elsewhere", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token}, Earlier: []review.Finding{moved(token), word(70, "Adds a secret")}}, "silent"},
 		{"a word for a secret in the line below (threats.md T459)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(8, "Adds a secret")}}, "held"},
+		{"a word for the secret and the line below (threats.md T507)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, func() review.Finding { f := word(7, "Adds a secret"); f.LineEnd = at(8); return f }()}}, "held"},
+		{"a word for the secret that quotes the line below too (threats.md T507)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, func() review.Finding { f := word(7, "Adds a secret"); f.Evidence += "\nDB = \"winter\""; return f }()}}, "held"},
+		{"a word for one line of a key", []Dismissal{value(lasting(token))}, Case{Wordings: []review.Finding{lasting(token), word(8, "Adds a secret")}}, "silent"},
 		{"a word for the secret that is about something else", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, word(7, "Query is built of what users write")}}, "held"},
 		{"a word for the secret that nobody knows a line of", []Dismissal{value(token)}, Case{Wordings: []review.Finding{token, func() review.Finding { f := word(7, "Adds a secret"); f.Line = nil; return f }()}}, "held"},
 		{"a model's word without the secret of the line (threats.md T459)", []Dismissal{value(token)}, Case{Wordings: []review.Finding{word(7, "Adds a secret")}}, ""},

@@ -108,11 +108,26 @@ func knows(m identity.Mark, w review.Finding) bool {
 	return identity.Recognize([]identity.Mark{m}, [][]review.Finding{{w}})[0] == 0
 }
 
-// sameSecret reports whether a finding is about lines of the secret that a rule found. The next line may hold another one.
+// sameSecret reports whether all lines that a finding is about are those of the secret that a rule found. The next line may hold another one.
 func sameSecret(w, s review.Finding) bool {
-	from, to := lines(w)
-	first, last := lines(s)
-	return w.File == s.File && from > 0 && from <= last && first <= to
+	from, to := extent(w)
+	first, last := extent(s)
+	return w.File == s.File && from > 0 && first <= from && to <= last
+}
+
+// extent are all lines that a finding claims, and those of its quote, of which nobody knows the place while there is a mask in it.
+func extent(f review.Finding) (from, to int) {
+	from, to = lines(f)
+	if f.Quoted[0] == 0 {
+		to += strings.Count(strings.TrimSpace(f.Evidence), "\n")
+	}
+	if f.Line != nil {
+		from, to = min(from, *f.Line), max(to, *f.Line)
+	}
+	if f.LineEnd != nil {
+		to = max(to, *f.LineEnd)
+	}
+	return from, to
 }
 
 // Facts are what is known of the dismissals that count.
