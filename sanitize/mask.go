@@ -19,20 +19,38 @@ type Span struct {
 func Mask(s string) string { return replaceSpans(s, Secrets(s)) }
 
 // maskDiff masks a unified diff by a mask that keeps the lines: the first byte of each line, which says what became of the line, is no part of a value,
-// and a value may go on behind it.
+// and a value may go on behind it. What git cut off a line above a hunk is not there to be known by: the word that it cut, and a text in quotes that does not end, is left
+// out (threats.md T508).
 func maskDiff(s string, mask func(string) string) string {
 	lines := strings.Split(s, "\n")
-	marks := make([]string, len(lines))
+	marks, titles := make([]string, len(lines)), map[int]int{}
 	for i, line := range lines {
+		if head := len(hunkHead.FindString(line)); head > 0 && len(line) > head+hunkTitle {
+			titles[i] = head
+		}
 		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
 			marks[i], lines[i] = line[:1], line[1:]
 		}
 	}
 	lines = strings.Split(mask(strings.Join(lines, "\n")), "\n")
 	for i := range lines {
+		if head, cut := titles[i]; cut {
+			lines[i] = lines[i][:head] + endedWords(lines[i][head:])
+		}
 		lines[i] = marks[i] + lines[i]
 	}
 	return strings.Join(lines, "\n")
+}
+
+// endedWords are what stands of the beginning of a line before the word that was cut, and before a text in quotes that does not end.
+func endedWords(title string) string {
+	title = title[:max(0, strings.LastIndexAny(title, " \t"))]
+	for _, quote := range []string{`"`, "`"} {
+		if strings.Count(title, quote)%2 == 1 {
+			title = title[:strings.LastIndex(title, quote)]
+		}
+	}
+	return strings.TrimRight(title, " \t")
 }
 
 // Secrets finds the values Mask takes out, in their order. With all of them replaced no secret rule finds anything more.

@@ -52,6 +52,27 @@ func TestMask(t *testing.T) {
 // maskedDiff masks a diff of which nobody knows more than it shows.
 func maskedDiff(s string) string { return KeyLines{}.MaskDiff(s) }
 
+// Of a heading that git cut nobody knows how its last word ends, and a value may be known by that alone (threats.md T508).
+func TestMaskDiffOfCutHeadings(t *testing.T) {
+	const rest = "\n-a\n+b\n"
+	for title, want := range map[string]string{
+		`POOL = open_pool("inventory-poolxxxxx", 20, "postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6@`:   ` POOL = open_pool("inventory-poolxxxxx", 20,`,
+		`x = f(a_word_of_some_length, another_word_of_length, pass="correct horse battery s`:  ` x = f(a_word_of_some_length, another_word_of_length, pass=`,
+		`func (s *Server) handleAnIncomingRequest(w http.ResponseWriter, r *http.Request) er`: ` func (s *Server) handleAnIncomingRequest(w http.ResponseWriter, r`,
+		`func (s *Server) handleRequest(w http.ResponseWriter, r *http.Request) error {`:      ` func (s *Server) handleRequest(w http.ResponseWriter, r *http.Request) error {`,
+		strings.Repeat("a", 80): "",
+	} {
+		title = title[:min(len(title), hunkTitle)]
+		diff := "@@ -9 +9 @@ " + title + rest
+		if got := maskedDiff(diff); got != "@@ -9 +9 @@"+want+rest {
+			t.Errorf("%q is shown as %q", diff, got)
+		}
+		if maskChange(t, nil, &diff, nil); diff != "@@ -9 +9 @@"+want+rest {
+			t.Errorf("a change shows %q", diff)
+		}
+	}
+}
+
 func TestMaskDiff(t *testing.T) {
 	const in = "diff --git a/k b/k\n--- a/k\n+++ b/k\n@@ -1,4 +1,4 @@\n-ghp_16C7e42F292c6912E7710c838347Ae178B4a\n+password:\n+  s3cret-and-long1\n" +
 		" -----BEGIN PRIVATE KEY-----\n-MIIEvQIBADANBgkqhkiG9w0B\n+MIIEvQIBADANBgkqhkiG9w0C\n -----END PRIVATE KEY-----\n\\ No newline at end of file\n"
