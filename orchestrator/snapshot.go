@@ -199,7 +199,7 @@ func (s *Snapshot) within(ctx context.Context, left time.Duration, part func(con
 
 // checker holds claims against what a round is about.
 func (s Snapshot) checker(h evidence.Reader) *evidence.Checker {
-	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike)
+	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike).Shown(s.Brief.Related)
 }
 
 // gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not

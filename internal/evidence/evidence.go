@@ -51,6 +51,9 @@ type Checker struct {
 	// also are the changed files by the ways to write their names, as readAs makes one of them.
 	also  map[string][]string
 	cache map[string]File
+	// was are the changed files by the names they had, regions what reviewers were shown of files beside the diff, as it was masked.
+	was     map[string][]string
+	regions map[string][]review.Region
 	// unsure are files whose names may be those of others too.
 	unsure []string
 }
@@ -70,9 +73,12 @@ type File struct {
 
 // New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
 func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
-	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, cache: map[string]File{}}
+	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, cache: map[string]File{}, was: map[string][]string{}, regions: map[string][]review.Region{}}
 	for _, f := range changed {
-		c.changed[f.Path] = f
+		c.changed[f.Path], c.regions[f.Path] = f, f.Context
+		if f.OldPath != "" {
+			c.was[f.OldPath] = append(c.was[f.OldPath], f.Path)
+		}
 		for _, way := range append(respelled(f.Path), f.Path) {
 			key := readAs(way)
 			if files := c.also[key]; len(files) == 0 || files[len(files)-1] != f.Path {
@@ -86,6 +92,14 @@ func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
 // Unsure makes the checker hold nothing against a finding about one of these files, whose names may be those of others too.
 func (c *Checker) Unsure(files []string) *Checker {
 	c.unsure = files
+	return c
+}
+
+// Shown tells the checker what reviewers were shown of other code, which they may quote with the masks that it has there.
+func (c *Checker) Shown(related []review.RelatedFile) *Checker {
+	for _, f := range related {
+		c.regions[f.Path] = slices.Concat(c.regions[f.Path], f.Regions)
+	}
 	return c
 }
 
@@ -173,8 +187,8 @@ func (c *Checker) Excluded(path string) bool {
 	return strings.Contains(c.changed[path].Omitted, "excluded")
 }
 
-// meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so, and one that is
-// there only with its accents written otherwise.
+// meant is the path that a finding means: one that begins as in the header of a diff, and is there only without that, is read so, one that is
+// there only with its accents written otherwise, and one that is there no more, as a file with another name was called so.
 func (c *Checker) meant(ctx context.Context, path string) (string, error) {
 	name := c.File(path)
 	ways := []string{name, norm.NFC.String(name), norm.NFD.String(name)}
@@ -187,6 +201,11 @@ func (c *Checker) meant(ctx context.Context, path string) (string, error) {
 		}
 		if as, err := c.Read(ctx, c.head, way); err != nil || as.Exists {
 			return way, err
+		}
+	}
+	for _, way := range ways {
+		if files := c.was[way]; len(files) == 1 {
+			return files[0], nil
 		}
 	}
 	return name, nil
@@ -300,7 +319,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		ev.Status = Verified
 		return ev, nil
 	case s.copied(fileLines(head.text, true), f.Evidence), changed && s.copied(diffLines(bf.Diff), f.Evidence),
-		changed && s.copied(fileLines(base.text, false), f.Evidence):
+		changed && s.copied(fileLines(base.text, false), f.Evidence), c.inRegions(&s, f):
 		ev.Status = Verified
 		if ev.move(f, head); ev.Quoted[0] == 0 && s.from > 0 && !masked(f.Evidence) && touches(f, s.from, s.to) {
 			ev.Quoted = [2]int{s.from, s.to}
@@ -311,6 +330,19 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	}
 	ev.Status, ev.Reason = False, "quotes code that is not in the file at the reviewed commit"
 	return ev, nil
+}
+
+// inRegions reports whether a quote stands in a region of its file as it was shown: a value is masked there that only another file calls a secret.
+func (c *Checker) inRegions(s *search, f review.Finding) bool {
+	quote := straight(Fold(bare(f.Evidence)))
+	return slices.ContainsFunc(c.regions[f.File], func(r review.Region) bool {
+		var lines []shownLine
+		for line := range strings.Lines(r.Text) {
+			lines = append(lines, shownLine{number: r.Start + len(lines), text: foldLine(line)})
+		}
+		text, _ := joined(lines)
+		return strings.Contains(text, quote) || s.copied(lines, f.Evidence)
+	})
 }
 
 // move notes where a quote stands: in the one place there is, or in the one that the finding's lines touch. One that stands once, and not where the

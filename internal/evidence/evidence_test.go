@@ -40,6 +40,7 @@ func TestEvidence(t *testing.T) {
 		headSHA + ":b.php":      "system(\"convert \xff\xfe\" . $_GET[\"f\"]);\ncut(\"\xed\xa0\x80\");\n",
 		headSHA + ":d.py":       "import os\r\nos.system(x)\r\na()\rb()\r\n",
 		headSHA + ":e.py":       "pay(\"cafe\u0301\", 1)\n",
+		headSHA + ":f.py":       "connect(user, q7Rz2Lm9)\nsend(q7Rz2Lm9)\n",
 		headSHA + ":c.py":       "run(user, \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\", sys.argv)\n",
 	}
 	changed := []review.BriefFile{
@@ -47,6 +48,8 @@ func TestEvidence(t *testing.T) {
 		{Path: "d.go", Change: "modified", Diff: "diff --git a/d.go b/d.go\n--- a/d.go\n+++ b/d.go\n@@ -3,2 +3,4 @@\n func d(err error) {\n-\tmust(err)\n+\tif err != nil {\n+\t\treturn nil\n+\t}\n"},
 		{Path: `"caf\351.py"`, Change: "added"}, {Path: "b.php", Change: "modified"}, {Path: "c.py", Change: "modified"}, {Path: "d.py", Change: "modified"}, {Path: "e.py", Change: "modified"},
 		{Path: "lib", Change: "modified", Diff: "diff --git a/lib b/lib\n@@ -1 +1 @@\n-Subproject commit 1111\n+Subproject commit 2222\n"},
+		{Path: "f.py", Change: "modified", Context: []review.Region{{Start: 1, End: 1, Text: "connect(user, [REDACTED])\n"}}},
+		{Path: "two.go", OldPath: "one.go", Change: "renamed"}, {Path: "three.go", OldPath: "one.go", Change: "copied"},
 		{Path: "after.go", OldPath: "before.go", Change: "renamed"}, {Path: "secret.go", Change: "modified", Omitted: "excluded by configuration"},
 	}
 	at := func(n int) *int { return &n }
@@ -61,6 +64,13 @@ func TestEvidence(t *testing.T) {
 		{"a quote of lines that were taken away", review.Finding{File: "a.go", Evidence: "if x < 0 { return errNegative }"}, true, Verified, false},
 		{"a quote of a deleted file", review.Finding{File: "gone.go", Evidence: "var Kept = 1"}, true, Verified, false},
 		{"a quote of a renamed file's old version", review.Finding{File: "after.go", Evidence: "var Old = 2"}, true, Verified, false},
+		{"a quote of a renamed file by the name it had", review.Finding{File: "before.go", Evidence: "var New = 2"}, true, Verified, false},
+		{"such a name as in the header of a diff", review.Finding{File: "a/before.go", Evidence: "var Old = 2"}, true, Verified, false},
+		{"a name that two files have of one that is gone", review.Finding{File: "one.go", Evidence: "var New = 2"}, true, False, false},
+		{"a line of a region with the mask it was shown with", review.Finding{File: "f.py", Line: at(1), Evidence: "connect(user, [REDACTED])"}, true, Verified, false},
+		{"a part of it, with its number", review.Finding{File: "f.py", Line: at(1), Evidence: "     1  connect(user, [REDACTED]"}, true, Verified, false},
+		{"related code with such a mask", review.Finding{File: "f.py", Line: at(2), Evidence: "send([REDACTED])"}, true, Verified, false},
+		{"other code with such a mask", review.Finding{File: "f.py", Line: at(2), Evidence: "send(a, [REDACTED])"}, true, False, false},
 		{"a quote whose reviewer says that it left a secret out", review.Finding{File: "a.go", Evidence: "[REDACTED](x int) {[REDACTED]"}, true, Verified, false},
 		{"a mark where the file has a secret (threats.md T30)", review.Finding{File: "c.py", Evidence: "run(user, \"[REDACTED]\", sys.argv)"}, true, Verified, false},
 		{"a mark for more than the secret", review.Finding{File: "c.py", Evidence: "run(user, [REDACTED], sys.argv)"}, true, Verified, false},
@@ -117,7 +127,7 @@ func TestEvidence(t *testing.T) {
 		{"an excluded file is not read", review.Finding{File: "secret.go", Evidence: "const key = 1"}, false, False, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			checker := New(history, headSHA, baseSHA, changed)
+			checker := New(history, headSHA, baseSHA, changed).Shown([]review.RelatedFile{{Path: "f.py", Regions: []review.Region{{Start: 2, End: 2, Text: "send([REDACTED])\n"}}}})
 			got, _, err := checker.Place(t.Context(), &c.finding, c.required)
 			if err != nil {
 				t.Fatal(err)
