@@ -141,9 +141,6 @@ func (w *work) keep(f *file, hits []hit) {
 			}
 			last[h.rule] = len(w.found)
 		}
-		if h.at >= 0 {
-			h.evidence = f.around(h.at)
-		}
 		w.found = append(w.found, placed{h, f})
 	}
 	for rule, n := range count {
@@ -162,6 +159,9 @@ func (w *work) result() review.ReviewerResult {
 	findings := make([]review.Finding, 0, len(w.found))
 	at, seen := w.opts.now().UTC().Truncate(time.Second), map[string]int{}
 	for _, p := range w.found {
+		if p.at >= 0 {
+			p.evidence = p.file.around(p.at)
+		}
 		findings = append(findings, w.finding(p, at, seen))
 	}
 	return review.ReviewerResult{

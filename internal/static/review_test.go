@@ -255,6 +255,23 @@ func TestLimitsOfSecrets(t *testing.T) {
 	}
 }
 
+// A long line of hundreds of tokens is quoted once, and those beyond the limit not at all (threats.md T510).
+func TestManySecretsInALineCostLittle(t *testing.T) {
+	text := ""
+	for i := range 2000 {
+		if text += fmt.Sprintf("ghp_q7Rz2Lm9Xc4Vb8Nt1Wk6q7Rz2Lm9Xc%06d ", i); i%400 == 399 {
+			text += "\n"
+		}
+	}
+	start := time.Now()
+	if r := run(t, added("a.txt", text), Options{}); len(r.Findings) != review.MostSecrets || r.Omitted != 1800 {
+		t.Errorf("%d findings, %d omitted", len(r.Findings), r.Omitted)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
 // Who settles a grave finding has not seen the next one of its rule, which takes no place of others either (threats.md T505).
 func TestEveryGraveFindingIsFoundForItself(t *testing.T) {
 	text := strings.Repeat("breakpoint()\n", 6) + strings.Repeat("x = 1\u200b\n", 202) + "print('debug: here')\n"

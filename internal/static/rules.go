@@ -24,8 +24,8 @@ type hit struct {
 	title       string
 	description string
 	suggestion  string
-	// at is the index of the line in file.lines; evidence is taken from there when the hit is kept, because looking for
-	// it costs more than the rule. -1 when evidence is already here, or there is none.
+	// at is the index of the line in file.lines; evidence is taken from there when the hit is reported, because looking for
+	// it costs more than the rule (threats.md T510). -1 when evidence is already here, or there is none.
 	at       int
 	evidence string
 }
@@ -47,6 +47,8 @@ type file struct {
 	added bool
 	// lines are those of the head side of all hunks, in order.
 	lines []diff.Line
+	// quoted are the quotes of those of them that were asked for.
+	quoted map[int]string
 	// test is true for tests, fixtures, examples and documentation of such, where made-up values are common.
 	test bool
 	// stands tells that linters may read the file: the checkout has the text that is reviewed.
@@ -141,11 +143,24 @@ func (f *file) around(i int) string {
 		if j < 0 || j >= len(f.lines) || abs(f.lines[j].New-f.lines[i].New) != abs(j-i) {
 			continue
 		}
-		if q := quote(f.lines[j].Text); q != "" {
+		if q := f.quote(j); q != "" {
 			return q
 		}
 	}
 	return ""
+}
+
+// quote is quote of one of the file's lines, which may have many hits.
+func (f *file) quote(i int) string {
+	q, known := f.quoted[i]
+	if !known {
+		if f.quoted == nil {
+			f.quoted = map[int]string{}
+		}
+		q = quote(f.lines[i].Text)
+		f.quoted[i] = q
+	}
+	return q
 }
 
 func abs(n int) int { return max(n, -n) }
