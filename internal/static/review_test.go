@@ -153,8 +153,11 @@ func TestLeftOutSecretsAreMarked(t *testing.T) {
 		`x("` + awsKey + `", 1, "dev") # a`:        `x("[REDACTED]", 1, "dev") # a`,
 		`f("` + awsKey + `", n, "` + awsKey + `")`: `f("[REDACTED]", n, "[REDACTED]")`,
 		"key = 1\u202e \"" + awsKey + "\"":         "key = 1",
-		"return nil":                               "return nil",
-		`"` + awsKey + `"`:                         "",
+		"\u200b MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh1abe\u0301 and the rest": "[REDACTED]and the rest",
+		"\u200b 12 | [REDACTED]@@ -1 +1 @@":        "@@ -1 +1 @@",
+		strings.Repeat("word ", 39) + "cafe\u0301": strings.Repeat("word ", 39) + "caf",
+		"return nil":       "return nil",
+		`"` + awsKey + `"`: "",
 	} {
 		if got := quote(line); got != want {
 			t.Errorf("got %q, want %q", got, want)

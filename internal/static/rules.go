@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -113,20 +116,37 @@ func quote(text string) string {
 		return whole
 	}
 	part := withoutSecrets(text)
-	runs := visibleRuns(part.text)
+	runs := visibleRuns(strings.ReplaceAll(part.text, sanitize.Redacted, "\x00")) // a mark that the line has itself stands for nothing
 	var best piece
 	for i, run := range runs {
-		if run = strings.TrimSpace(run); len(run) > len(best.text) {
+		if run = strings.TrimSpace(fromLetter(run)); len(run) > len(best.text) {
 			best = piece{run, part.before && i == 0, part.after && i == len(runs)-1}
 		}
 	}
 	if len(best.text) > maxQuote {
-		best.text, best.after = strings.ToValidUTF8(best.text[:maxQuote], ""), false
+		best.text, best.after = strings.ToValidUTF8(best.text[:letterAt(best.text, maxQuote)], ""), false
 	}
 	if len(best.text) < minQuote {
 		return ""
 	}
 	return best.marked()
+}
+
+// fromLetter is a text without the accents at its beginning: they belong to a letter that was left out, and evidence is compared letter by letter.
+func fromLetter(s string) string {
+	for s != "" && !norm.NFC.PropertiesString(s).BoundaryBefore() {
+		_, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+	}
+	return s
+}
+
+// letterAt is the last place up to n at which a letter begins, its accents included.
+func letterAt(s string, n int) int {
+	for n > 0 && (!utf8.RuneStart(s[n]) || !norm.NFC.PropertiesString(s[n:]).BoundaryBefore()) {
+		n--
+	}
+	return n
 }
 
 // quotable reports whether a masked line may be shown as it is.
