@@ -203,7 +203,7 @@ func (f Facts) Apply(cases []Case) []*Applied {
 			continue
 		}
 		by := f.Merged[lines[i].Commit]
-		apart := !only(cases[g])
+		apart := !only(c)
 		out[g] = &Applied{Dismissal: lines[i], Silent: !apart && (!c.Grave() || by != "" && f.proven(lines, c)), Apart: apart, MergedBy: by}
 		out[g].OtherValue = !out[g].Silent && slices.ContainsFunc(c.Wordings, func(w review.Finding) bool { return w.ValueHash != "" && !named(c)(w) })
 	}
