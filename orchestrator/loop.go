@@ -110,6 +110,9 @@ type progress struct {
 	found *Found
 	// heard are the answers about head, also where nothing was made of them.
 	heard []AgentReport
+	// green are the inputs of a judgement that lets the change pass; nil when there is none. fresh is true when it was this process that read last what people say.
+	green *Inputs
+	fresh bool
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -133,6 +136,9 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		}
 		result.Comments = append([]string{}, p.urls...) // a list, though an empty one, where nothing was posted
 		if !goesOn {
+			if result, err = l.stillPasses(ctx, steps, req, &p, result); err != nil {
+				return review.RunResult{}, err
+			}
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
 			}
@@ -153,7 +159,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	none := review.RunResult{}
 	p.heard = nil
 	l.begins(req, *p)
+	p.green, p.fresh = nil, false
 	facts, err := doJSON(ctx, steps, fmt.Sprintf("round %d: snapshot", p.round), func(ctx context.Context) (facts, error) {
+		p.fresh = true
 		if req.Target.Local() {
 			l.say("reading the changes")
 		} else {
@@ -209,6 +217,8 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return none, false, err
 		}
 	case facts.Again != nil && facts.Again.Stands != nil:
+		today := facts.Again.Stands.today(snap)
+		p.green = &today
 		result, err := l.stand(ctx, steps, req, p, facts.Again)
 		return result, false, err
 	case facts.Again != nil:
@@ -260,6 +270,10 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := decided.Hit(); err != nil {
 		return none, false, err
 	}
+	if judged, err = l.hearAgain(ctx, steps, req, p, judged); err != nil {
+		return none, false, err
+	}
+	in = judged.Inputs
 	posts := !req.Target.Local() && !req.DryRun
 	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
@@ -282,7 +296,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed}
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, still: l.still(req, p)}
 			if req.sticky() {
 				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
 			} else {

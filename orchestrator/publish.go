@@ -42,6 +42,16 @@ type saying struct {
 	fixed []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool
+	// still says what keeps it from being said by now; nil when nothing can.
+	still func(ctx context.Context) (string, error)
+}
+
+// held is still, asked where it can be.
+func (s saying) held(ctx context.Context) (string, error) {
+	if s.still == nil {
+		return "", nil
+	}
+	return s.still(ctx)
 }
 
 // publish posts the parts of a report in order, each exactly once: intent, one call, acknowledgement (threats.md "Outbox").
@@ -77,7 +87,7 @@ func (l *Loop) publishAs(ctx context.Context, steps Steps, req Request, s saying
 			Target: review.Target{Repo: s.pr.Repo, PR: s.pr.Number}, Head: s.pr.HeadSHA, Payload: text.String(), Since: since(s.pr),
 		}
 		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, part), func(ctx context.Context) (posted, error) {
-			done, err := l.deliver(ctx, l.comment(req.Target.Repo), e, s.pr)
+			done, err := l.deliverWhile(ctx, l.comment(req.Target.Repo), e, s.pr, s.held)
 			return posted{URL: done.Ref, Overtaken: done.Overtaken}, err
 		})
 		if err != nil {
@@ -135,7 +145,7 @@ func (l *Loop) comment(repo review.Repo) effects.Comment {
 
 // deliver makes an effect on a pull request while that is what it was.
 func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, was review.PullRequest) (effects.Done, error) {
-	return l.deliverWhile(ctx, k, e, was, func(context.Context) (string, error) { return "", nil })
+	return l.deliverWhile(ctx, k, e, was, saying{}.held)
 }
 
 // deliverWhile is deliver for what can be overtaken in one more way.

@@ -56,6 +56,8 @@ type stage struct {
 	silent map[string]string
 	// briefer gives other briefs than the stage; nil does not.
 	briefer Briefer
+	// forge is read in place of the stage; nil is not.
+	forge Forge
 }
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
@@ -207,6 +209,9 @@ func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.Run
 	l.History, l.Briefer, l.Agents, l.Executor, l.Record = s, s, s, s, s
 	if s.briefer != nil {
 		l.Briefer = s.briefer
+	}
+	if s.forge != nil {
+		l.Forge = s.forge
 	}
 	l.Fence = func(string) string { return "fence" }
 	l.Now, l.Sleep = func() time.Time { return s.now }, func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }

@@ -104,6 +104,13 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 	if err != nil {
 		return false, result, err
 	}
+	if why == "" {
+		if judged, err = l.hearAgain(ctx, steps, req, p, judged); err != nil {
+			return false, result, err
+		}
+		*in = judged.Inputs
+		why = in.fullAfterScan()
+	}
 	posts := !req.Target.Local() && !req.DryRun
 	stands := again != nil && again.scanStands(req, in.Snapshot, judged)
 	switch {
@@ -113,7 +120,7 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 	case posts && stands: // its comment is edited, as every one that stands open
 	case posts:
 		l.say("posting the quick scan")
-		s := saying{round: p.round, op: OpScan, pr: in.Snapshot.PR, body: judged.Report, command: scanMarker}
+		s := saying{round: p.round, op: OpScan, pr: in.Snapshot.PR, body: judged.Report, command: scanMarker, still: l.still(req, p)}
 		if p.quickNonce, err = l.name(ctx, steps, s); err != nil {
 			return false, result, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -93,40 +94,12 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets)
 		}
 		snap.PR = pr
-		discussion, err := l.Forge.Discussion(ctx, pr)
-		if err != nil {
+		if fixed, err = l.listen(ctx, req, &snap, p.urls); err != nil {
 			return snap, err
 		}
-		viewer, err := l.Forge.Viewer(ctx, pr.Repo.Host)
-		if err != nil {
-			return snap, err
-		}
-		known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login}
-		if discussion, err = l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
-			return snap, err
-		}
-		kind := l.comment(req.Target.Repo)
-		ours := func(c review.Comment) bool {
-			// What this run posted before it was resumed as somebody else is its own all the same.
-			return kind.Authentic(c, pr, viewer) || slices.Contains(p.urls, c.URL) && kind.Sealed(c, pr)
-		}
-		state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
-		snap.Conversation = &state
-		if snap.People, err = l.people(ctx, req, pr, discussion, state, known); err != nil {
-			return snap, err
-		}
-		snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
-		snap.Discussion = withoutOwn(snap.Discussion, state, snap.persons())
 		if snap.Untrusted, err = l.untrusted(ctx, req, pr); err != nil {
 			return snap, err
 		}
-		snap.Ours = standing(discussion.Comments, ours)
-		own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-		snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
-		snap.Hidden = hidden(discussion.Comments, ours)
-		fixed = newestFixed(discussion.Comments, ours)
-		snap.Reports = Reports(discussion.Comments, viewer)
-		snap.Listed = listed(discussion)
 	}
 	r, err := l.History.Pin(ctx, req.Target, snap.PR, req.Checkout)
 	if err != nil {
@@ -167,6 +140,43 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return err
 	})
 	return snap, err
+}
+
+// listen reads what was said on the pull request, and tells what of it is ours; posted are the addresses of what this run has posted. What people may do is
+// not asked again of those that the snapshot names. fixed is what newestFixed gives.
+func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted []string) (fixed fixedThen, err error) {
+	pr := snap.PR
+	discussion, err := l.Forge.Discussion(ctx, pr)
+	if err != nil {
+		return fixed, err
+	}
+	viewer, err := l.Forge.Viewer(ctx, pr.Repo.Host)
+	if err != nil {
+		return fixed, err
+	}
+	known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login, Permissions: maps.Clone(snap.persons().Permissions)}
+	if discussion, err = l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
+		return fixed, err
+	}
+	kind := l.comment(req.Target.Repo)
+	ours := func(c review.Comment) bool {
+		// What this run posted before it was resumed as somebody else is its own all the same.
+		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
+	}
+	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
+	snap.Conversation = &state
+	if snap.People, err = l.people(ctx, req, pr, discussion, state, known); err != nil {
+		return fixed, err
+	}
+	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
+	snap.Discussion = withoutOwn(snap.Discussion, state, snap.persons())
+	snap.Ours = standing(discussion.Comments, ours)
+	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
+	snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
+	snap.Hidden = hidden(discussion.Comments, ours)
+	snap.Reports = Reports(discussion.Comments, viewer)
+	snap.Listed = listed(discussion)
+	return newestFixed(discussion.Comments, ours), nil
 }
 
 // read reads the change, and what became of the code that threads are about.

@@ -141,7 +141,7 @@ func (l *Loop) rewrite(ctx context.Context, req Request, s saying, old OurCommen
 		case *now[i].Sticky != *old.Sticky && now[i].Sticky.Run != req.Run:
 			return "another run has reported meanwhile", nil
 		}
-		return "", nil
+		return s.held(ctx)
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -1,0 +1,179 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+)
+
+// heard is what people say on a pull request, as a snapshot has it.
+type heard struct {
+	Discussion   review.Discussion    `json:"discussion"`
+	Pretenders   []string             `json:"pretenders"`
+	Conversation *conversation.State  `json:"conversation"`
+	People       *conversation.People `json:"people"`
+}
+
+func (s Snapshot) heard() heard { return heard{s.Discussion, s.Pretenders, s.Conversation, s.People} }
+
+// passes reports whether a result lets the change pass by what was reviewed.
+func passes(r review.RunResult) bool {
+	return r.Outcome == review.Converged || r.Outcome == review.LGTM
+}
+
+// hearAgain judges anew what lets a change pass, by what people say now: they may have said something while agents were at work, or while the run was
+// interrupted (threats.md T511). No agent is asked again.
+func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progress, judged Judgement) (Judgement, error) {
+	p.green = nil
+	if !passes(judged.Result) || req.Target.Local() {
+		return judged, nil
+	}
+	name := fmt.Sprintf("round %d: hear what was said since", p.round)
+	if judged.Inputs.scanned() {
+		name = "scan: hear what was said since"
+	}
+	p.fresh = false
+	now, err := doJSON(ctx, steps, name, func(ctx context.Context) (*heard, error) {
+		p.fresh = true
+		return l.hear(ctx, req, *p, judged.Inputs)
+	})
+	if err != nil {
+		return judged, err
+	}
+	if now != nil {
+		if judged, err = l.judgement(judged.Inputs.hearing(*now)); err != nil {
+			return judged, err
+		}
+	}
+	if passes(judged.Result) {
+		p.green = &judged.Inputs
+	}
+	return judged, nil
+}
+
+// hear reads what people say now; nil when that is what they said. It is masked with the change that it is about. What cannot be read in time counts as a
+// discussion of which a part was not read.
+func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*heard, error) {
+	was := in.Snapshot.heard()
+	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People}
+	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
+		return nil, err
+	}
+	err := now.within(ctx, req.wallTime(), func(ctx context.Context) error {
+		alone, err := masked(ctx, now, l.Secrets)
+		if err != nil || equal(alone.heard(), was) {
+			now = alone
+			return err
+		}
+		if now.Brief, err = l.Briefer.Brief(ctx, now.Range, req.Context, req.Limits); err != nil {
+			return err
+		}
+		if now.Keys, err = l.keys(ctx, now); err != nil {
+			return err
+		}
+		now, err = masked(ctx, now, l.Secrets)
+		return err
+	})
+	is := now.heard()
+	switch {
+	case errors.Is(err, errWallTime):
+		is = was
+		is.Discussion.Truncated = true
+	case err != nil:
+		return nil, err
+	case equal(is, was):
+		return nil, nil
+	}
+	return &is, nil
+}
+
+// hearing are the inputs with what people say now. What agents said about threads holds as far as these are as they were, and what the verifier said where
+// it would be asked the same.
+func (in Inputs) hearing(h heard) Inputs {
+	now := in.Snapshot
+	now.Discussion, now.Pretenders, now.Conversation, now.People = h.Discussion, h.Pretenders, h.Conversation, h.People
+	out := Stored{Inputs: in}.today(now)
+	out.Disputes = in.stillRuled(out)
+	if v := in.Verifier; v != nil && !equal(gather(in).verifyPayload(), gather(out).verifyPayload()) {
+		silent := *v
+		silent.Answer.Verifier, silent.Evidence = nil, nil
+		out.Verifier = &silent
+	}
+	return out
+}
+
+// stillRuled are the answers of the judges about threads that are as they were, by the ids that they would be asked by now.
+func (in Inputs) stillRuled(now Inputs) (out []AgentReport) {
+	ids := map[string]string{}
+	for _, was := range in.disputes() {
+		for _, is := range now.disputes() {
+			if was.cure == is.cure && equal(in.Snapshot.Conversation.Threads[was.thread], now.Snapshot.Conversation.Threads[is.thread]) {
+				ids[was.id] = is.id
+			}
+		}
+	}
+	for _, h := range in.Disputes {
+		if v := h.Answer.Verifier; v != nil {
+			said, shown := *v, h.Evidence
+			said.Assessments, h.Evidence = nil, nil
+			for i, a := range v.Assessments {
+				id, same := ids[a.FindingID]
+				if !same {
+					continue
+				}
+				a.FindingID = id
+				said.Assessments = append(said.Assessments, a)
+				if i < len(shown) {
+					h.Evidence = append(h.Evidence, shown[i])
+				}
+			}
+			h.Answer.Verifier = &said
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// still says why what passed does not pass any more: it was heard by a process that was stopped before it said so, and people have said something since. Of a run
+// whose place a newer one has taken that is said instead.
+func (l *Loop) still(req Request, p *progress) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if p.green == nil || p.fresh || l.Newer != "" {
+			return "", nil
+		}
+		now, err := l.hear(ctx, req, *p, *p.green)
+		if err != nil {
+			return "", err
+		}
+		if now != nil {
+			judged, err := l.judgement(p.green.hearing(*now))
+			if err != nil || !passes(judged.Result) {
+				why := judged.Result.Reason
+				if scan := judged.Result.Scan; scan != nil && len(scan.Standing) > 0 {
+					why = strings.Join(scan.Standing, " ")
+				}
+				return "since this was judged, people have said more: " + why, err
+			}
+		}
+		p.fresh = true
+		return "", nil
+	}
+}
+
+// stillPasses is the end of a run that lets a change pass, unless people say otherwise by now. One that was interrupted asks again.
+func (l *Loop) stillPasses(ctx context.Context, steps Steps, req Request, p *progress, result review.RunResult) (review.RunResult, error) {
+	if !passes(result) || req.Target.Local() {
+		return result, nil
+	}
+	why, err := doJSON(ctx, steps, "hear what was said at the end", l.still(req, p))
+	if err != nil || why == "" {
+		return result, err
+	}
+	out := superseded(req, *p, result.URL, why)
+	out.Comments = result.Comments
+	return out, nil
+}
