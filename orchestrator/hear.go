@@ -63,6 +63,9 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
 	}
+	if err := l.apart(ctx, &now); err != nil {
+		return nil, err
+	}
 	err := now.within(ctx, req.wallTime(), func(ctx context.Context) error {
 		alone, err := masked(ctx, now, l.Secrets)
 		if err != nil || equal(alone.heard(), was) {

@@ -22,7 +22,11 @@ type People interface {
 
 // people asks what those may whose word matters in our threads, and who reviews the pull request, beside those that are known. What GitHub does not tell is none.
 func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, out conversation.People) (*conversation.People, error) {
-	logins := s.Logins(out.Own)
+	own := out.Own
+	if out.Voice(own, false).Author {
+		own = ""
+	}
+	logins := s.Logins(own)
 	if req.Fix != nil {
 		logins = append(logins, speakers(d)...)
 	}

@@ -29,7 +29,8 @@ type cure struct {
 const goneReason = "the code this was about is gone, and nobody who read the whole change found the problem again"
 
 // cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
-// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open.
+// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a judge maintains, and what somebody who may block contradicts who saw the code without what the
+// thread quotes (threats.md T515).
 func (j verdict) cures() (out []cure) {
 	s := j.in.Snapshot.Conversation
 	if s == nil || !j.whole() {
@@ -37,7 +38,8 @@ func (j verdict) cures() (out []cure) {
 	}
 	answered, aside := j.in.rulings(), j.threadsAside()
 	for i, t := range s.Threads {
-		if !j.in.stale(t) || slices.Contains(j.threads, i) || aside[i] || answered[i].Status == conversation.Resolved {
+		if !j.in.stale(t) || slices.Contains(j.threads, i) || aside[i] || answered[i].Status == conversation.Resolved || answered[i].maintained ||
+			j.in.Snapshot.persons().Contradicts(t, j.in.Snapshot.Range.Head) {
 			continue
 		}
 		if fixed := j.fixed(t); fixed != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -106,6 +107,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
+	if err := l.apart(ctx, &snap); err != nil {
+		return snap, err
+	}
 	if snap.Fixed, err = l.fixedStill(ctx, snap, fixed); err != nil {
 		return snap, err
 	}
@@ -169,7 +173,6 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 		return fixed, err
 	}
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
-	snap.Discussion = withoutOwn(snap.Discussion, state, snap.persons())
 	snap.Ours = standing(discussion.Comments, ours)
 	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
 	snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
@@ -213,7 +216,7 @@ func (s Snapshot) checker(h evidence.Reader) *evidence.Checker {
 }
 
 // gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
-// known to be gone.
+// known to be gone, and one of which we maintained the finding where its quote was gone is not for that reason.
 func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
 	if snap.Conversation == nil {
 		return nil, nil
@@ -231,11 +234,69 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) }) {
+		if bears(file, t) {
+			continue
+		}
+		switch before, err := l.goneAt(ctx, c, t, t.Maintained); {
+		case err != nil:
+			return nil, err
+		case !before:
 			out = append(out, t.ID)
 		}
 	}
 	return out, nil
+}
+
+// bears reports whether something of what a thread quotes stands in a file.
+func bears(file evidence.File, t conversation.Thread) bool {
+	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) })
+}
+
+// goneAt reports whether nothing of what a thread quotes stood in its file at a commit. Of one that nobody has any more, nobody can tell.
+func (l *Loop) goneAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
+	if commit == "" || commit == t.Head || t.Evidence == "" {
+		return false, nil
+	}
+	if have, err := l.History.Have(ctx, commit); err != nil || !have {
+		return false, err
+	}
+	name := t.File
+	if d, err := l.History.Diff(ctx, t.Head, commit); err == nil { // where the commit of the thread is gone it counts as called so then
+		path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
+		name = spelling.Name(path)
+	}
+	file, err := c.Read(ctx, commit, name)
+	return err == nil && !bears(file, t), err
+}
+
+// apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed.
+func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
+	if snap.Conversation == nil {
+		return nil
+	}
+	if err := l.saidAfter(ctx, *snap); err != nil {
+		return err
+	}
+	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons())
+	return nil
+}
+
+// saidAfter marks what people who may object said in our threads at heads that no longer had what the thread quotes.
+func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
+	c, people := snap.checker(l.History), snap.persons()
+	for _, t := range snap.Conversation.Threads {
+		for i := range t.DeveloperReplies {
+			r := &t.DeveloperReplies[i]
+			if !t.Live() || !people.MayObject(*r) {
+				continue
+			}
+			var err error
+			if r.After, err = l.goneAt(ctx, c, t, r.Commit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // wholeDiscussion is all that people said on the pull request, resolved threads included, for commands that may ask for it. What prloop posted is no part of it, but

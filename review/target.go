@@ -184,7 +184,7 @@ type Thread struct {
 	Origin int `json:"originalLine,omitempty"`
 	// Own is true of a thread that prloop opened: its first comment is left out, and it is no conversation that somebody has to settle.
 	Own bool `json:"own,omitempty"`
-	// Cured is true of a thread that prloop opened and called resolved, and that is theirs for what somebody has said there since.
+	// Cured is true of a thread that prloop opened and called resolved, or would call so, and that is theirs for what somebody has said there of the cure.
 	Cured bool `json:"cured,omitempty"`
 	// Unresolvable is true of a thread that is open, and that the account which prloop reads and posts as may not resolve.
 	Unresolvable bool `json:"unresolvable,omitempty"`
@@ -218,6 +218,8 @@ type Comment struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// EditedAt is when somebody changed its text last, where GitHub says; zero when nobody has.
 	EditedAt time.Time `json:"editedAt,omitzero"`
+	// Commit is the head at which a comment of a thread was said, where GitHub says.
+	Commit string `json:"commit,omitempty"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
 	// ReplyTo is the number of the first comment of the thread that it answers in, where it is read alone; it is not stored.

@@ -183,6 +183,10 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "resolve": // resolve NUMBER [LOGIN]: somebody resolves a thread
 		need(ts, neg, len(rest) == 1 || len(rest) == 2, "pr N resolve NUMBER [LOGIN]")
 		p.ResolveThreadAs(threadOf(ts, p, rest[0]).ID, strings.Join(rest[1:], ""))
+	case "hide": // hide NUMBER LOGIN: somebody collapses the newest comment of a login in a thread
+		need(ts, neg, len(rest) == 2 && p.HideReply(threadOf(ts, p, rest[0]).ID, rest[1]), "pr N hide NUMBER LOGIN")
+	case "dropreply": // dropreply NUMBER LOGIN: somebody deletes it
+		need(ts, neg, len(rest) == 2 && p.DropReply(threadOf(ts, p, rest[0]).ID, rest[1]), "pr N dropreply NUMBER LOGIN")
 	case "requested": // requested LOGIN...: these were asked to review, and nobody else
 		if got := p.Requested(); !slices.Equal(got, rest) {
 			ts.Fatalf("%q were asked to review, want %q", got, rest)

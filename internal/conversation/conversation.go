@@ -81,6 +81,9 @@ type Reply struct {
 	// Updated is when GitHub touched it last, Edited when somebody changed its text; zero where nobody has.
 	Updated time.Time `json:"updated,omitzero"`
 	Edited  time.Time `json:"edited,omitzero"`
+	// Commit is the head at which it was said, where GitHub says. After is true where that no longer had the code that the thread quotes.
+	Commit string `json:"commit,omitempty"`
+	After  bool   `json:"after,omitempty"`
 	// Association is GitHub's, Bot true of apps; neither grants anything.
 	Association string `json:"association,omitempty"`
 	Bot         bool   `json:"bot,omitempty"`
@@ -131,6 +134,8 @@ type Thread struct {
 	Ruling Ruling `json:"ruling,omitempty"`
 	Word   string `json:"word,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Maintained is the commit on which we answered last that the finding stands, or is people's.
+	Maintained string `json:"maintained,omitempty"`
 	// RuledAt is the commit that was ruled on, Fact the code of it that shows what we conceded; nil where no answer says.
 	RuledAt string `json:"ruled_at,omitempty"`
 	Fact    *Place `json:"fact,omitempty"`
@@ -335,7 +340,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	if !o.Marked {
 		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
 			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
-				Edited: c.EditedAt.UTC(), Association: c.Author.Association, Bot: c.Author.Bot})
+				Edited: c.EditedAt.UTC(), Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
 	}
@@ -351,7 +356,10 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 			t.Answered, t.AnsweredAt = t.read(b.Read), c.CreatedAt.UTC()
 		}
 		t.Status, t.Ruling, t.Word, t.Reason = b.Status, "", "", b.Reason
-		t.RuledAt, t.Fact = "", nil
+		t.RuledAt, t.Fact, t.Maintained = "", nil, ""
+		if b.Status == Disputed || b.Status == HandedOver {
+			t.Maintained = b.Head
+		}
 		if b.Status == Disputed {
 			t.Turns++
 		}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -62,7 +63,7 @@ func (p People) Voice(login string, bot bool) Voice {
 }
 
 // Logins are those whose permission decides something in these threads: whoever said something in one that has no answer of ours yet, and
-// whoever resolved one; own is the account that we resolve them as, where an answer of ours says so.
+// whoever resolved one; own is the account that we resolve them as, where an answer of ours says so, and empty where that is the author's, who may have done it by hand.
 func (s State) Logins(own string) (out []string) {
 	seen := map[string]bool{}
 	add := func(login string, bot bool) {
@@ -76,10 +77,10 @@ func (s State) Logins(own string) (out []string) {
 		case t.Closed && t.Status == Resolved && (t.Ruling == "" && len(t.since()) == 0 || strings.EqualFold(t.ClosedBy, own)):
 		case t.Closed:
 			add(t.ClosedBy, t.ClosedByBot)
-			for _, r := range t.objections() {
+			for _, r := range t.contested() {
 				add(r.Author, r.Bot)
 			}
-		case len(t.unanswered()) > 0, len(t.objections()) > 0: // the judge is told all of it
+		case len(t.unanswered()) > 0, len(t.contested()) > 0: // the judge is told all of it
 			for _, r := range t.DeveloperReplies {
 				add(r.Author, r.Bot)
 			}
@@ -106,33 +107,75 @@ func (t Thread) since() (out []Reply) {
 	return out
 }
 
-// objections are what was said since we said that the problem of a thread is gone.
-func (t Thread) objections() []Reply {
-	if !t.gone() {
-		return nil
+// objections are what was said since we said that the problem of a thread is gone, and, where we have not said that, of code that no longer had what the thread
+// quotes. What a ruling of ours answers is none.
+func (t Thread) objections() (out []Reply) {
+	if t.gone() {
+		return t.since()
 	}
-	return t.since()
+	for _, r := range t.DeveloperReplies {
+		if r.After && t.Ruling == "" {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
-// Objection is what somebody else than the author has said, in a thread that is open, since we said that its problem is gone: somebody who may write, or belongs
-// here by what GitHub says, which may block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
-// resolve threads: whatever is more than thanks may be an objection. One that the author closed is open where their word does not settle it; grave is as in Settled.
+// contested are the replies that may be objections, before anybody knows what the code was like at the heads they were said at.
+func (t Thread) contested() (out []Reply) {
+	if t.gone() {
+		return t.since()
+	}
+	for _, r := range t.DeveloperReplies {
+		if r.Commit != "" && r.Commit != t.Head && t.Ruling == "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
+// gone, or at a head where the code that the thread quotes was gone. It counts from somebody who may write, or belongs here by what GitHub says, which may
+// block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
+// resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles).
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
-	if by := p.Voice(t.ClosedBy, t.ClosedByBot); t.Closed && (!by.Author || by.Write && !grave) {
+	if t.Closed && p.reconciles(t, grave) {
 		return Reply{}, false
 	}
 	return p.objects(t.objections())
 }
 
-// objects gives the first of some replies to an answer of ours that may object to it: more than thanks, from somebody else than the author who may block.
+// reconciles reports whether a closed thread was closed in a way that settles what somebody says against a cure: by a person other than the author, who then may
+// write, by the author who may write where it is not grave, or by us when we said that the problem is gone. An app is nobody, unless we may be that app.
+func (p People) reconciles(t Thread, grave bool) bool {
+	by := p.Voice(t.ClosedBy, t.ClosedByBot)
+	switch {
+	case by.Bot:
+		return t.gone() && p.Voice(p.Own, false).Bot
+	case by.Author, by.Own && !t.gone(): // somebody may have deleted our answer
+		return by.Write && !grave
+	}
+	return true
+}
+
+// MayObject reports whether a reply may be an objection to a cure: more than thanks, from somebody else than the author who may block.
+func (p People) MayObject(r Reply) bool {
+	v := p.Voice(r.Author, r.Bot)
+	return !v.Bot && !v.Author && (v.Write || review.MayBlock(r.Association)) && !OnlyThanks(r.Body)
+}
+
+// objects gives the first of some replies to an answer of ours that may object to it.
 func (p People) objects(to []Reply) (Reply, bool) {
-	for _, r := range to {
-		v := p.Voice(r.Author, r.Bot)
-		if !v.Bot && !v.Author && (v.Write || review.MayBlock(r.Association)) && !OnlyThanks(r.Body) {
-			return r, true
-		}
+	if at := slices.IndexFunc(to, p.MayObject); at >= 0 {
+		return to[at], true
 	}
 	return Reply{}, false
+}
+
+// Contradicts reports whether somebody says more than thanks, at a head, in a thread that may be cured there, who may object.
+func (p People) Contradicts(t Thread, head string) bool {
+	_, objected := p.objects(slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool { return !r.After && r.Commit != head }))
+	return objected
 }
 
 // stands reports whether a ruling of ours settles a thread that is open because we may not resolve it. GitHub does not tell whether somebody opened it again,

@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -85,22 +86,26 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// What somebody says against a cure stands over the author's closing the thread where their word does not settle it, and over nobody else's (threats.md T479).
+// What somebody says against a cure stands over the author's closing the thread where their word does not settle it, over an app's that is not prloop (threats.md T518), and
+// over nobody else's (threats.md T479).
 func TestObjection(t *testing.T) {
 	for _, row := range []struct {
-		closedBy                   string
+		closedBy, own              string
 		writes, light, heavy, bots bool
 	}{
 		{closedBy: "ada", light: true, heavy: true},
 		{closedBy: "ada", writes: true, heavy: true},
 		{closedBy: "boss"},
 		{closedBy: "prloop"},
-		{closedBy: ""},
-		{closedBy: "helper[bot]", bots: true},
+		{closedBy: "", light: true, heavy: true},
+		{closedBy: "helper[bot]", bots: true, light: true, heavy: true},
+		{closedBy: "", own: "prloop[bot]"},
 	} {
 		thread := conversation.Thread{Status: conversation.Resolved, Closed: true, ClosedBy: row.closedBy, ClosedByBot: row.bots, DeveloperReplies: []conversation.Reply{disagrees("boss")}}
 		for grave, want := range map[bool]bool{false: row.light, true: row.heavy} {
-			if _, got := crowd(row.writes).Objection(thread, grave); got != want {
+			p := crowd(row.writes)
+			p.Own = cmp.Or(row.own, p.Own)
+			if _, got := p.Objection(thread, grave); got != want {
 				t.Errorf("closed by %q, grave %t: %t, want %t", row.closedBy, grave, got, want)
 			}
 		}

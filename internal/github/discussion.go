@@ -44,6 +44,8 @@ type comment struct {
 	// LastEditedAt is when somebody changed its text: UpdatedAt is another one after less.
 	LastEditedAt *time.Time
 	IsMinimized  bool
+	// PullRequestReview is the review that a comment of a thread is part of. GitHub makes one of each reply, at the head of then.
+	PullRequestReview *struct{ Commit *struct{ OID string } }
 }
 
 const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt isMinimized`
@@ -58,8 +60,12 @@ func (m comment) shape() review.Comment {
 	if m.LastEditedAt != nil {
 		edited = *m.LastEditedAt
 	}
-	return review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
+	out := review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
 		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, Minimized: m.IsMinimized}
+	if in := m.PullRequestReview; in != nil && in.Commit != nil {
+		out.Commit = in.Commit.OID
+	}
+	return out
 }
 
 // reader collects a discussion within the bounds, each thing once: pages that shift while they are read repeat items.

@@ -7,7 +7,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-const threadComments = `comments(first: $few, after: $inner) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` } }`
+const threadComments = `comments(first: $few, after: $inner) { pageInfo { hasNextPage endCursor } nodes { ` + commentFields + ` pullRequestReview { commit { oid } } } }`
 
 const threadList = `reviewThreads(first: $few, after: $after) {
       pageInfo { hasNextPage endCursor }

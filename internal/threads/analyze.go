@@ -123,7 +123,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 // suggestion is what settles an open thread.
 func suggestion(t review.Thread) string {
 	if t.Cured {
-		return "prloop called this resolved, and this was said since. If nothing is left to do, resolve the thread; only then it does not count."
+		return "This was said of what is to have cured a finding of prloop. If nothing is left to do, resolve the thread; only then it does not count."
 	}
 	return "Answer or resolve the thread."
 }

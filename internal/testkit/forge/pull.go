@@ -125,7 +125,7 @@ func (p *PullRequest) Reply(thread int64, login, body string) int64 {
 	for _, t := range p.threads {
 		if t.ID == thread {
 			c := &call{f: p.f, host: "github.com", login: login}
-			m := c.say(t, 0, body)
+			m := c.wrapped(t, body)
 			p.happened("pull_request_review_comment", "created", login, map[string]any{"comment": c.restReviewComment(m, "pull-request-review-comment")})
 			return m.ID
 		}
@@ -323,3 +323,31 @@ func (p *PullRequest) Author() string {
 
 // CommentID is how GraphQL calls a comment of the timeline.
 func CommentID(id int64) string { return nodeID("IC", id) }
+
+// HideReply collapses the newest comment of a login in an inline conversation, as outdated; it reports whether there is one.
+func (p *PullRequest) HideReply(thread int64, login string) bool {
+	return p.newest(thread, login, func(t *Thread, at int) { t.Comments[at].Minimized, t.Comments[at].Reason = true, "OUTDATED" })
+}
+
+// DropReply deletes it.
+func (p *PullRequest) DropReply(thread int64, login string) bool {
+	return p.newest(thread, login, func(t *Thread, at int) {
+		p.f.touch(t.Comments[at].ID, true)
+		t.Comments = slices.Delete(t.Comments, at, at+1)
+	})
+}
+
+// newest does something to the newest comment of a login in an inline conversation; it reports whether there is one.
+func (p *PullRequest) newest(thread int64, login string, do func(t *Thread, at int)) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, t := range p.threads {
+		for i, c := range slices.Backward(t.Comments) {
+			if t.ID == thread && c.Author == login {
+				do(t, i)
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -247,6 +247,11 @@ func (x *execution) thread(t *Thread) object {
 func (x *execution) reviewComment(c *Comment) object {
 	o := x.comment(c, "PullRequestReviewComment", "PRRC")
 	o.fields["path"] = c.thread.Path
+	for _, r := range c.pr.reviews {
+		if r.ID == c.review {
+			o.fields["pullRequestReview"] = x.review(r)
+		}
+	}
 	return o
 }
 

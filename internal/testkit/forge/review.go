@@ -77,9 +77,14 @@ func (c *call) reply(t *Thread, body string) (*Comment, error) {
 	if err := checkBody(body); err != nil {
 		return nil, err
 	}
+	return c.wrapped(t, body), nil
+}
+
+// wrapped is a reply as GitHub makes it: in a review of its own, at the head.
+func (c *call) wrapped(t *Thread, body string) *Comment {
 	r := &Review{ID: c.f.newID(), Author: c.login, State: "COMMENTED", Commit: t.pr.HeadSHA(), Submitted: c.f.now(), pr: t.pr}
-	t.pr.reviews = append(t.pr.reviews, r) // GitHub wraps every reply in a review of its own
-	return c.say(t, r.ID, body), nil
+	t.pr.reviews = append(t.pr.reviews, r)
+	return c.say(t, r.ID, body)
 }
 
 // anchored is GitHub's check: a comment stands on the lines of one hunk of the diff, which has three lines of context.
