@@ -290,7 +290,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
 		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
-		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t) || saysGrave(in.Snapshot.persons(), t) != "", judged); ok {
+		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t) || saysGrave(in.Snapshot.persons(), t), judged); ok {
 			r := ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason), maintained: v.said.Ruling == review.RulingMaintained}
 			if a.Ruling == conversation.Conceded {
 				r.fact = v.fact()

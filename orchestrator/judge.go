@@ -137,7 +137,7 @@ func decide(m matched) verdict {
 	gone := d.cures()
 	d.kept = d.leftOpen(gone)
 	d.cured = slices.DeleteFunc(gone, func(c cure) bool {
-		return saysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread]) != ""
+		return saysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread])
 	})
 	return d
 }

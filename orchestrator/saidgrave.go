@@ -1,29 +1,45 @@
 package orchestrator
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/threads"
 )
 
-// saysGrave is the person who says in a thread of ours, in the first words of a reply, that something is a P0 or a P1: one who may block and did not open the
-// pull request. Empty when nobody does. What they say is theirs, whatever becomes of our finding: only a person settles it (threats.md T383).
-func saysGrave(people conversation.People, t conversation.Thread) string {
+// sayGrave are the people who say in a thread of ours, in the first words of a reply, that something is a P0 or a P1: those who may block and did not open the
+// pull request. What they say is theirs, whatever becomes of our finding: only a person settles it (threats.md T383).
+func sayGrave(people conversation.People, t conversation.Thread) (out []string) {
 	for _, r := range t.DeveloperReplies {
 		if v := people.Voice(r.Author, r.Bot); !v.Bot && !v.Author && threads.Severe(r.Body, r.Association) {
-			return r.Author
+			out = append(out, r.Author)
 		}
 	}
-	return ""
+	return out
 }
 
-// closedOver reports whether a thread is closed in which somebody says something grave, and neither they closed it nor somebody else whose word settles a grave
-// finding: prloop did, an app, or the author of the pull request.
+// saysGrave reports whether somebody does.
+func saysGrave(people conversation.People, t conversation.Thread) bool {
+	return len(sayGrave(people, t)) > 0
+}
+
+// closedOver reports whether a thread is closed in which people say something grave, and neither they closed it nor somebody else whose word settles a grave
+// finding: prloop did, an app, or the author of the pull request. In an app's pull request anybody may be its author.
 func closedOver(people conversation.People, t conversation.Thread) bool {
-	who, v := saysGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
-	settles := v.Decides() || v.Own && !v.Author && t.Status != conversation.Resolved || !v.Bot && strings.EqualFold(t.ClosedBy, who)
-	return t.Closed && who != "" && !settles
+	who, v := sayGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
+	theirs := !v.Bot && !slices.ContainsFunc(who, func(login string) bool { return !strings.EqualFold(login, t.ClosedBy) })
+	settles := v.Decides() || v.Own && !v.Author && leftToPeople(people, t)
+	return t.Closed && len(who) > 0 && !theirs && (people.ByApp || !settles)
+}
+
+// leftToPeople reports whether our last answer leaves a thread to people after what they say there as grave: we close it no more, so our account has done that by
+// hand. Where no such answer stands, somebody may have deleted the one with which we closed it.
+func leftToPeople(people conversation.People, t conversation.Thread) bool {
+	if t.DeveloperReplies = t.DeveloperReplies[min(t.Answered, len(t.DeveloperReplies)):]; t.Status != conversation.HandedOver {
+		return false
+	}
+	return t.Cured || !saysGrave(people, t)
 }
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
@@ -40,7 +56,7 @@ func (j verdict) leftOpen(gone []cure) (out []reply) {
 	for i, t := range s.Threads {
 		reason, cured := reasons[i]
 		over := closedOver(people, t)
-		if !over && (!cured || t.Status == conversation.HandedOver) || saysGrave(people, t) == "" {
+		if !over && (!cured || t.Status == conversation.HandedOver) || !saysGrave(people, t) {
 			continue
 		}
 		out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseSaid}, reason: reason, reopen: over,

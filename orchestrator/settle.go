@@ -220,7 +220,7 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 	for _, r := range judged.answers {
 		reason, text := sanitize.Inline(r.reason, policy), ""
 		if r.answer.Because == conversation.BecauseSaid {
-			text = report.LeftOpen(conversation.HandedOverWords, saysGrave(snap.persons(), snap.Conversation.Threads[r.thread]), reason)
+			text = report.LeftOpen(conversation.HandedOverWords, sayGrave(snap.persons(), snap.Conversation.Threads[r.thread])[0], reason)
 		} else {
 			text = r.words(reason, snap.persons().Reviewers, snap.persons().ByApp && graveThread(snap.Conversation.Threads[r.thread]), snap.Range.Head, req.Target)
 		}
