@@ -338,7 +338,7 @@ func errorText(err error) string {
 func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	o := r.open(c)
 	if !o.Marked {
-		if body := strings.TrimSpace(c.Body); body != "" && !c.Minimized {
+		if body := strings.TrimSpace(c.Body); body != "" && (!c.Minimized || review.MayBlock(c.Author.Association)) { // GitHub does not say who hid it
 			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
 				Edited: c.EditedAt.UTC(), Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})
 		}

@@ -80,7 +80,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 	if t.Resolved {
 		return f, false
 	}
-	said := readable(t.Comments)
+	said := readable(t)
 	if len(said) == 0 {
 		return f, false
 	}
@@ -151,11 +151,12 @@ func ofReview(r review.Review) (f review.Finding, ok bool) {
 	return f, true
 }
 
-// readable drops what somebody collapsed and what is empty.
-func readable(comments []review.Comment) []review.Comment {
+// readable drops what is empty and what somebody collapsed. In a thread that prloop opened, where only what is read counts, that does not silence who may block:
+// GitHub does not say who hid it.
+func readable(t review.Thread) []review.Comment {
 	var out []review.Comment
-	for _, c := range comments {
-		if !c.Minimized && strings.TrimSpace(c.Body) != "" {
+	for _, c := range t.Comments {
+		if (!c.Minimized || (t.Own || t.Cured) && review.MayBlock(c.Author.Association)) && strings.TrimSpace(c.Body) != "" {
 			out = append(out, c)
 		}
 	}
