@@ -1,11 +1,12 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// thankful are the words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
+// thankful are the words of which thanks consist. No objection can be made of them: none denies, doubts or asks, and what affirms something needs thanks beside it.
 var thankful = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq("thank thanks thankyou thx ty cheers you u so much very a lot many for the your great nice good awesome perfect excellent " +
@@ -14,6 +15,13 @@ var thankful = func() map[string]bool {
 	}
 	return words
 }()
+
+// affirming are words that may affirm what somebody asked or said against a cure, filling the words that say nothing beside them: of these alone, with one that
+// affirms, no thanks consist.
+var (
+	affirming = []string{"yes", "yep"}
+	filling   = strings.Fields("u you so much very a lot many for the your to me it's is everyone prloop")
+)
 
 // agreeing takes words out that only thank in the company of these: alone they ask for something.
 var agreeing = strings.NewReplacer("for the fix", "for the work", "lgtm now", "lgtm", "’", "'")
@@ -30,6 +38,10 @@ func OnlyThanks(remark string) bool {
 		if !thankful[w] {
 			return false
 		}
+	}
+	said := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(filling, w) })
+	if len(said) > 0 && !slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(affirming, w) }) && !strings.ContainsFunc(remark, cheer) {
+		return false
 	}
 	return len(words) > 0 || strings.ContainsFunc(remark, cheer)
 }

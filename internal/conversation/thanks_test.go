@@ -8,7 +8,7 @@ import (
 
 func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
-		"Makes sense, thank you.", "👌"} {
+		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes 👍", "Yes, fixed."} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -16,6 +16,7 @@ func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{
 		"This is not fixed.", "Thanks, but it still fails.", "no", "Thank you?", "👎", "Great, and what about empty lists?", "P1", "thanks ```go\nx := 1\n```", "isn't resolved", "Nope",
 		"it fails", "Danke, aber nein", "still", "1", "😡", "Great job: revert this", "Fix this!", "Again", "Fix.", "Fix it now!", "Now fix", "Please fix", "You fix it", "Fix the work job", "To be fixed", "...", "> This is wrong",
+		"Yes.", "Yep", "Yes, very much so!", "@prloop yes",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)
