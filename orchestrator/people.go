@@ -29,6 +29,9 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	logins := s.Logins(own)
 	if req.Fix != nil {
 		logins = append(logins, speakers(d)...)
+		for _, t := range s.Threads { // one that is closed over what they say counts as open
+			logins = append(logins, sayGrave(out, t)...)
+		}
 	}
 	if l.People == nil || len(logins)+len(s.Threads) == 0 {
 		return nil, nil
