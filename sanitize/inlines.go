@@ -17,6 +17,7 @@ func (c converter) inlines(n ast.Node) []inline {
 }
 
 // gather converts inline nodes. Images become their description and address, foreign links likewise: shown, not active.
+// So do the boxes of task lists: whoever may write ticks a live one, and that edits a comment that is prloop's own (threats.md T521).
 func (c converter) gather(parent ast.Node) []inline {
 	var out []inline
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -47,11 +48,7 @@ func (c converter) gather(parent ast.Node) []inline {
 		case *ast.AutoLink:
 			out = append(out, c.link(string(n.URL(c.src)), nil)...)
 		case *east.TaskCheckBox:
-			box := inline{kind: kindCheck}
-			if n.IsChecked {
-				box.s = "x"
-			}
-			out = append(out, box)
+			out = append(out, inline{kind: kindText, s: map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked]})
 		}
 	}
 	return join(out)

@@ -43,7 +43,7 @@ func (c converter) neutralise(in []inline, start bool) []inline {
 			n.kids = c.neutralise(n.kids, start)
 			out = append(out, n)
 		}
-		start = n.kind == kindSoft || n.kind == kindHard || n.kind == kindCheck ||
+		start = n.kind == kindSoft || n.kind == kindHard ||
 			start && n.kind == kindText && strings.TrimSpace(n.s) == ""
 	}
 	return join(out)

@@ -141,6 +141,8 @@ func (o *verifier) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		return ast.WalkStop, fmt.Errorf("%w: it holds HTML: %q", ErrUnsafe, n.Segments.Value(o.src))
 	case *east.Footnote, *east.FootnoteLink, *east.FootnoteList:
 		return ast.WalkStop, fmt.Errorf("%w: it holds a footnote", ErrUnsafe)
+	case *east.TaskCheckBox:
+		return ast.WalkStop, fmt.Errorf("%w: it holds a box to tick", ErrUnsafe)
 	case *ast.HTMLBlock:
 		return o.tags(string(htmlBlock(n, o.src)))
 	case *ast.Link:

@@ -134,6 +134,9 @@ func TestFieldIsInactive(t *testing.T) {
 		{"our marker in code (threats.md T33)", "`" + PlainMarker + "`", "`<!-- pr-review-loop marker -->`"},
 		{"a footnote", "a[^1]\n\n[^1]: b", "a^1 (`b`)"},
 		{"a footnote without a definition", "a[^1]", "a\\[^1]"},
+		{"a list of tasks (threats.md T521)", "- [ ] open\n- [x] done\n\n1. [X] numbered\n   > - [ ] inside", "- ☐ open\n- ☑ done\n\n1. ☑ numbered\n\n   > - ☐ inside"},
+		{"a box alone, and before a command (threats.md T521)", "- [ ]\n- [x] /lgtm", "- ☐\n- ☑ /lgtm"},
+		{"a box that is no task stays", "[ ] open", "\\[ ] open"},
 	} {
 		t.Run(c.clause, func(t *testing.T) {
 			if got := Field(c.in, testPolicy); got != c.want {
@@ -152,7 +155,6 @@ func TestLegitTextSurvives(t *testing.T) {
 		"- one\n- two\n  - nested\n\n1. first\n2. second",
 		"| File | Line |\n| --- | --: |\n| `a.go` | 12 |",
 		"> quoted\n> twice\n\n**bold**, *emphasis*, ~~gone~~, ***both***",
-		"- [ ] open\n- [x] done",
 		"C:\\temp\\new and /usr/bin are paths, e.g. ./a/b.",
 		"Café, 日本語, emoji \U0001F600 ❤️.",
 		"file:// and https:// URLs differ.",

@@ -48,10 +48,9 @@ const (
 	kindStrong
 	kindStrike
 	kindLink
-	kindCheck // the box of a task list item
 )
 
-// inline is one inline node. s is the text of a text or code node, the address of a link, or "x" for a ticked box.
+// inline is one inline node. s is the text of a text or code node, or the address of a link.
 type inline struct {
 	kind inlineKind
 	s    string

@@ -56,8 +56,6 @@ func (w *writer) inlines(in []inline) {
 			w.b.WriteByte('\n')
 		case kindHard:
 			w.b.WriteString("\\\n")
-		case kindCheck:
-			w.b.WriteString(map[bool]string{true: "[x] ", false: "[ ] "}[n.s == "x"])
 		case kindEm:
 			w.wrapped("*", n.kids)
 		case kindStrong:

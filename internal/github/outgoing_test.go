@@ -54,6 +54,7 @@ func TestWhatLeavesIsReadOnceMore(t *testing.T) {
 		"an order to a bot":               {func() error { return reply(good + "\n/approve\n") }, sanitize.ErrUnsafe},
 		"a mention":                       {func() error { return reply(strings.Replace(good, "report", "report for @octo-org", 1)) }, sanitize.ErrUnsafe},
 		"an image":                        {func() error { return reply(good + "\n![x](https://example.com/x.png)\n") }, sanitize.ErrUnsafe},
+		"a box to tick":                   {func() error { return reply(good + "\n1. [x] approved\n") }, sanitize.ErrUnsafe},
 		"no marker":                       {func() error { return reply("A report.") }, sanitize.ErrUnsafe},
 		"nothing":                         {func() error { return reply("") }, sanitize.ErrUnsafe},
 		"the credential":                  {func() error { return reply(good + forge.DefaultToken) }, sanitize.ErrKnownSecret},
