@@ -93,6 +93,21 @@ var (
 	wordOfPassword = lazyregexp.New(`^(?i)(?:user|username|pass|passwd|password|pwd|pw|token|secret|key|apikey|api[_-]key|test|example|changeme|your[_-]?(?:password|token|secret|key)|[x*.]+)$`)
 )
 
+var (
+	// wordsOfKey are words with signs between, perhaps with a number behind: sk-team-proxy-key, correct-horse-battery-staple.
+	wordsOfKey = lazyregexp.New(`^[A-Za-z]{1,15}(?:[-_./:+]+[A-Za-z]{1,15})+(?:[-_./:+]*[0-9]{1,4})?$`)
+	// noKeyNeeded is what servers of local models have people write where no key is asked for, as the documentation of llama.cpp does.
+	noKeyNeeded = lazyregexp.New(`^(?i)(?:sk[-_])?(?:(?:api|key|token|auth|is)[-_])*(?:no|not)(?:[-_](?:api|key|token|auth|is|needed|required|necessary|used))+$`)
+)
+
+// inWords reports whether somebody made a value of words. One that was drawn changes between capitals and small letters all the time.
+func inWords(v string) bool {
+	return wordsOfKey.MatchString(v) && len(v)*100 > pieces(v)*mixedPiece
+}
+
+// saysNoKey reports whether a key says of itself that it is none.
+func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
+
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
 // begins with the length of its key, a key of Stripe's kind for pages that customers load, or the name of an image by its version, commit or digest.
 func isPublic(v string) bool {

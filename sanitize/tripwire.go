@@ -52,7 +52,8 @@ func public(secret string) (prefix, kind string) {
 // Leaks reports whether s holds a known secret, or 12 bytes of one: as it is, upper or lower case, as hex, reversed, in
 // base64 at any alignment, also when spaces, line ends, hidden characters or punctuation were put between, or when it was
 // written as entities (threats.md L0). Bytes that tell nothing do not count: the public prefix of an issuer, and runs
-// such as zeros; a secret of nothing else is found whole. Rot13 and the like are out of reach.
+// such as zeros; a secret of nothing else is found whole. One that somebody made of words is found whole and as it is written, or
+// encoded: its words stand in ordinary sentences. Rot13 and the like are out of reach.
 func Leaks(s string, p Policy) bool { return Leaked(s, p) != "" }
 
 // Leaked is Leaks, and names the kind of the secret, such as "GitHub token" or AnyCredential; empty when s holds none.
@@ -108,7 +109,7 @@ func tracesOf(known []string) *trace {
 func traces(known []string) *trace {
 	t := &trace{known: slices.Clone(known), windows: map[string]string{}, whole: map[string]string{}}
 	for _, secret := range known {
-		if secret = strings.TrimSpace(secret); len(secret) >= 8 {
+		if secret = strings.TrimSpace(secret); len(secret) >= 8 && !saysNoKey(secret) {
 			t.add(secret)
 		}
 	}
@@ -125,20 +126,35 @@ func (t *trace) add(secret string) {
 			}
 		}
 	}
-	spelled := texts(secret)
-	if own := secret[len(prefix):]; prefix != "" && len(own) >= 16 {
-		spelled = append(spelled, texts(own)...)
+	own := secret[len(prefix):]
+	forms := []string{secret}
+	if prefix != "" && len(own) >= 16 {
+		forms = append(forms, own)
 	}
-	for _, text := range spelled {
-		telling := false
-		for i := 0; len(secret) >= 16 && i+window <= len(text); i++ {
-			if w := text[i : i+window]; !common[w] && !weak(w) {
-				t.windows[w], t.first[hash4(w)], telling = kind, true, true
+	worded := inWords(own)
+	for _, form := range forms {
+		for i, text := range texts(form) {
+			if plain := i < asItIs; plain && worded {
+				if i == 0 {
+					t.whole[text] = kind
+				}
+				continue
 			}
+			t.addText(text, kind, len(secret) >= 16, common)
 		}
-		if !telling && len(text) >= 8 {
-			t.whole[text] = kind
+	}
+}
+
+// addText adds one spelling: its pieces, where it may be cut and one of them tells anything, else the whole of it.
+func (t *trace) addText(text, kind string, cut bool, common map[string]bool) {
+	telling := false
+	for i := 0; cut && i+window <= len(text); i++ {
+		if w := text[i : i+window]; !common[w] && !weak(w) {
+			t.windows[w], t.first[hash4(w)], telling = kind, true, true
 		}
+	}
+	if !telling && len(text) >= 8 {
+		t.whole[text] = kind
 	}
 }
 
@@ -181,7 +197,10 @@ func weak(w string) bool {
 	return digits == len(w) || Entropy(w) < minWindowEntropy || steps[1] >= len(w)-3 || steps[-1] >= len(w)-3
 }
 
-// texts are the lower-case spellings of a secret, as they are and as they are left when what could stand between is dropped.
+// asItIs is how many of the texts of a secret show it as it is.
+const asItIs = 3
+
+// texts are the lower-case spellings of a secret, the secret itself first: as they are and as they are left when what could stand between is dropped.
 func texts(secret string) []string {
 	var out []string
 	for _, e := range spellings(secret) {

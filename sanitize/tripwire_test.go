@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -132,5 +133,45 @@ func TestFewWindowsAreRegular(t *testing.T) {
 	}
 	if weak("q9zt7lw2xc4v") {
 		t.Error("a random window counts as regular")
+	}
+}
+
+// A secret of words is found where it stands, and encoded; a sentence of the same words is no leak (threats.md T522).
+func TestASecretOfWords(t *testing.T) {
+	for _, secret := range []string{"sk-team-proxy-key-required", "correct-horse-battery-staple", "LITELLM_MASTER_KEY", "Summer.Holiday.House-2024", "sk-litellm-proxy-key-1"} {
+		p := Policy{Known: []string{secret}}
+		words := strings.NewReplacer("sk-", "a ", "-", " ", "_", " ", ".", " ").Replace(secret)
+		for _, s := range []string{words, strings.ToLower(words), secret[:len(secret)-3]} {
+			if Leaks("Here "+s+" is it.", p) {
+				t.Errorf("%q trips for %q", s, secret)
+			}
+		}
+		for _, s := range append(spellings(secret), strings.ToUpper(secret), secret[:9]+"\n"+secret[9:], secret[:9]+"\u200b"+secret[9:], hex.EncodeToString([]byte(secret))[8:32]) {
+			if !Leaks("found "+s+" here", p) {
+				t.Errorf("%q does not trip for %q", s, secret)
+			}
+		}
+		if got := MaskKnown("a\nkey: "+secret+"\nb", p); got != "a\n"+Redacted+"\nb" {
+			t.Errorf("%q is masked as %q", secret, got)
+		}
+	}
+	for _, secret := range []string{"qWeR-tYuI-oPaS-dFgH-jKlZ", "qzxkvjwpqhtrmnbvcdfg", "q9zt-7lw2-xc4v-b6nm"} {
+		if own := letters(secret); inWords(secret) || !Leaks("x "+own[2:16]+" x", Policy{Known: []string{secret}}) {
+			t.Errorf("a piece of %q does not trip", secret)
+		}
+	}
+}
+
+// What servers of local models have people write for a key is none (threats.md T522).
+func TestAKeyThatSaysItIsNone(t *testing.T) {
+	for _, secret := range []string{"sk-no-key-required", "no-api-key-required", "API_KEY_NOT_NEEDED", "key-is-not-required"} {
+		if Leaks("OPENAI_API_KEY="+secret+" works: there is no key required.", Policy{Known: []string{secret}}) {
+			t.Errorf("%q counts as a secret", secret)
+		}
+	}
+	for _, secret := range []string{"no-one-will-guess-this", "sk-not-my-real-key", "no-key-for-the-wicked"} {
+		if !Leaks("It is "+secret+".", Policy{Known: []string{secret}}) {
+			t.Errorf("%q counts as none", secret)
+		}
 	}
 }
