@@ -14,6 +14,8 @@ import (
 const (
 	// takeEntries is how many entries of the folder are looked at; what base ignores is not looked into.
 	takeEntries = 300_000
+	// takeDepth is how many folders what is new may lie in. git is asked about each level, and looks at all above it.
+	takeDepth = 100
 	// takeChanged is how many files may be new or changed. The push policy allows fewer.
 	takeChanged = 1000
 )
@@ -22,8 +24,8 @@ const (
 // base itself when nothing changed. The folder is data. No git runs in it: files are opened one by one inside of it, their
 // bytes are hashed as they are, whatever attributes, filters or .git it holds, and the tree is built in r with an index of
 // our own. Ignored is what the .gitignore files of base ignore, for files that base does not have. Links, pipes, sockets,
-// devices, files with other names elsewhere, repositories inside the folder and files over 8 MB are a *TakeError that names
-// the path. Nothing may write the folder meanwhile.
+// devices, files with other names elsewhere, repositories inside the folder, files over 8 MB and what is new below 100 folders are a
+// *TakeError that names the path. Nothing may write the folder meanwhile.
 func (r *Repository) TakeTree(ctx context.Context, dir, base string) (string, error) {
 	if !IsOID(base) {
 		return "", fmt.Errorf("take tree onto %q: %w", base, ErrName)

@@ -144,6 +144,9 @@ func TestHostileFoldersAreRefusedByRule(t *testing.T) {
 		{"a bare repository inside (threats.md T20)", TakeEmbedded, "sub/bare", func(t *testing.T, dir string) { shell(t, dir, "init", "-q", "--bare", "sub/bare") }},
 		{"a file of 200 MB", TakeTooLarge, "huge", func(t *testing.T, dir string) { must(t, os.Truncate(write0(t, filepath.Join(dir, "huge")), 200<<20)) }},
 		{"a tracked file that grew to 200 MB", TakeTooLarge, "a", func(t *testing.T, dir string) { must(t, os.Truncate(filepath.Join(dir, "a"), 200<<20)) }},
+		{"folders in one another (threats.md T523)", TakeBadName, strings.Repeat("d/", takeDepth+1) + "d", func(t *testing.T, dir string) {
+			must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 1000)), 0o700))
+		}},
 		{"no folder", TakeUnreadable, "", func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) }},
 		{"another folder in its place", TakeUnreadable, "", func(t *testing.T, dir string) {
 			must(t, os.RemoveAll(dir))
@@ -175,6 +178,23 @@ func TestHostileFoldersAreRefusedByRule(t *testing.T) {
 }
 
 // What stands in the folder's own .git, and the settings of whoever is in it, have no part in taking it.
+// What lies deep in base may be changed there, and what base ignores may be as deep as it likes.
+func TestDeepFoldersOfBaseAreTaken(t *testing.T) {
+	deep := strings.Repeat("d/", takeDepth+20)
+	b := newBench(t, map[string]string{deep + "a": "1\n", ".gitignore": "/build\n"})
+	write(t, b.clone, deep+"a", "2\n")
+	write(t, b.clone, strings.Repeat("e/", takeDepth)+"b", "1\n")
+	write(t, b.clone, "build/"+deep+"c", "1\n")
+	tree, err := b.r.TakeTree(t.Context(), b.clone, b.head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{deep + "a": "2", ".gitignore": "/build", strings.Repeat("e/", takeDepth) + "b": "1", "topic": "1"}
+	if diff := cmp.Diff(want, treeOf(t, b, tree)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTakingATreeRunsNothing(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
 	program, sprung := trap(t)

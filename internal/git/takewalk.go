@@ -123,6 +123,8 @@ func (w *taking) judge(c candidate) error {
 		return refuse(TakeEmbedded, "a repository inside the folder")
 	case checkPath(c.path) != nil:
 		return refuse(TakeBadName, "git must not hold such a name")
+	case !tracked && !w.within[c.path] && strings.Count(c.path, "/") > takeDepth:
+		return refuse(TakeBadName, fmt.Sprintf("more than %d folders deep", takeDepth))
 	case mode&os.ModeSymlink != 0:
 		return refuse(TakeLink, "a symbolic link")
 	case mode.IsDir():
