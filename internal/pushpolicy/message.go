@@ -24,7 +24,7 @@ type Trailer struct{ Key, Value string }
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
-// characters, breaking changes and version marks that make a release, issue keys after closing words, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
+// characters, breaking changes and version marks that make a release, issue keys after closing words, one or several, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
 // not looked for here: the caller hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
@@ -97,7 +97,8 @@ var (
 	bang      = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
 	semver    = lazyregexp.New(`(?i)\+(semver)`)
 	releases  = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
-	key       = lazyregexp.New(`(?i)\b((?:close|fix|resolve|complete|implement|part of|ref|reference)[a-z]*[\s:]+[A-Z][A-Z0-9_]+)-([0-9])`)
+	key       = lazyregexp.New(`(?i)\b(?:clos|fix|resolv|complet|implement|part of|ref|relat|contribut|toward)[a-z]*(?:\s+to)?(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	keyNumber = lazyregexp.New(`-([0-9])`)
 	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
 	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
@@ -119,7 +120,7 @@ func plain(s string) string {
 		s = breaking.ReplaceAllString(s, "${1}, ${2}")
 		s = semver.ReplaceAllString(s, "${1}")
 		s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
-		s = key.ReplaceAllString(s, "${1} ${2}")
+		s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
 		s = command.ReplaceAllString(s, "${1}${2}")
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
