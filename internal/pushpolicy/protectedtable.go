@@ -491,6 +491,8 @@ var rows = []row{
 	{".mise/", anyDepth, loadsItself, "https://mise.jdx.dev/configuration.html"},
 	{"{.,}mise/config*.toml", anyDepth, loadsItself, "https://mise.jdx.dev/configuration.html"},
 	{".tool-versions", anyDepth, loadsItself, "https://asdf-vm.com/manage/configuration.html"},
+	{"{rokit,foreman}.toml", anyDepth, loadsItself, "https://github.com/rojo-rbx/rokit"},
+	{"aftman.toml", anyDepth, loadsItself, "https://docs.rs/crate/aftman/latest"},
 	{".{nvmrc,node-version,python-version,ruby-version,ruby-gemset,java-version,go-version,terraform-version,terragrunt-version,bun-version,php-version,swift-version,xcode-version,bazelversion}", anyDepth, loadsItself, "https://asdf-vm.com/manage/configuration.html"},
 	{".sdkmanrc", anyDepth, loadsItself, "https://sdkman.io/usage"},
 	{".fvmrc", anyDepth, loadsItself, "https://github.com/renovatebot/renovate"},
