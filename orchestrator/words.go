@@ -61,8 +61,7 @@ type fixedThen struct {
 func newestFixed(comments []review.Comment, ours func(review.Comment) bool) fixedThen {
 	out := fixedThen{before: map[string]string{}}
 	about := func(c review.Comment) string {
-		head, _, _ := report.Concluded(allParts(c, comments, ours))
-		return head
+		return report.About(allParts(c, comments, ours))
 	}
 	c, _ := newestReport(comments, ours)
 	m, _ := sanitize.ParseMarker(c.Body)

@@ -163,6 +163,14 @@ func Concluded(body string) (head, base string, outcome review.Outcome) {
 	return last[1], last[2], review.Outcome(outcomes[len(outcomes)-1][1])
 }
 
+// About is the commit that the body of a report of ours is about, also where the run went on; empty where its receipt does not say so, as in one part of several.
+func About(body string) string {
+	if commits := commitLines.FindAllStringSubmatch(body, -1); len(commits) > 0 {
+		return commits[len(commits)-1][1]
+	}
+	return ""
+}
+
 // AfterScan is the note of a full review that followed on a scan.
 func AfterScan(complexity review.Complexity, verdict review.ScanVerdict, why string) string {
 	if complexity == "" {
