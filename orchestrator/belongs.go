@@ -43,7 +43,8 @@ func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discuss
 	return d, nil
 }
 
-// outsiders are those of whom GitHub does not say that they belong here, and who say that something is a P0 or a P1 in a thread, or request changes.
+// outsiders are those of whom GitHub does not say that they belong here, and who say that something is a P0 or a P1 in a thread, or request changes, or whose reply
+// to prloop somebody has hidden.
 func outsiders(d review.Discussion) (out []string) {
 	add := func(p review.Person, blocks bool) {
 		if blocks && !p.Bot && !review.MayBlock(p.Association) && !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, p.Login) }) {
@@ -52,7 +53,8 @@ func outsiders(d review.Discussion) (out []string) {
 	}
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
-			add(c.Author, threads.Severe(c.Body, collaborator) && !sanitize.HasMarker(c.Body))
+			hidden := c.Minimized && sanitize.HasMarker(t.Comments[0].Body)
+			add(c.Author, (hidden || threads.Severe(c.Body, collaborator)) && !sanitize.HasMarker(c.Body))
 		}
 	}
 	for _, r := range d.Reviews {

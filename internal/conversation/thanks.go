@@ -4,27 +4,34 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // thankful are the words of which thanks consist. No objection can be made of them: none denies, doubts or asks, and what affirms something needs thanks beside it.
 var thankful = func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq("thank thanks thankyou thx ty cheers you u so much very a lot many for the your great nice good awesome perfect excellent " +
-		"cool brilliant wonderful amazing work job catch fixed makes sense ok okay yes yep lgtm looks to me it's is resolved confirmed prloop everyone merci danke gracias") {
+		"cool brilliant wonderful amazing work job catch point fixed makes sense ok okay yes yep lgtm looks to me it's is resolved confirmed prloop everyone merci danke gracias " +
+		"done now works that this it fixes fixing in so quick quickly fast") {
 		words[w] = true
 	}
 	return words
 }()
 
-// affirming are words that may affirm what somebody asked or said against a cure, filling the words that say nothing beside them: of these alone, with one that
-// affirms, no thanks consist.
+// Of saying words alone no thanks consist: they say nothing. Nor do they of affirming ones, which may affirm what somebody asked or said against a cure, though praise
+// stands beside them.
 var (
-	affirming = []string{"yes", "yep"}
-	filling   = strings.Fields("u you so much very a lot many for the your to me it's is everyone prloop")
+	saying    = strings.Fields("u you so much very a lot many for the your to me it it's is that this now in everyone prloop")
+	affirming = strings.Fields("yes yep confirmed")
+	praise    = strings.Fields("good great nice catch point")
 )
 
 // agreeing takes words out that only thank in the company of these: alone they ask for something.
-var agreeing = strings.NewReplacer("for the fix", "for the work", "lgtm now", "lgtm", "’", "'")
+var agreeing = strings.NewReplacer("for the fix", "for the work", "i have pushed a fix", "done", "i've pushed a fix", "done", "i pushed a fix", "done", "pushed a fix", "done", "’", "'")
+
+// commit is the name of a commit, in which somebody says that something is done.
+var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
 // OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji and marks. A question is more.
 func OnlyThanks(remark string) bool {
@@ -35,15 +42,22 @@ func OnlyThanks(remark string) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})
 	for _, w := range words {
-		if !thankful[w] {
+		if !thankful[w] && !commit.MatchString(w) {
 			return false
 		}
 	}
-	said := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(filling, w) })
-	if len(said) > 0 && !slices.ContainsFunc(said, func(w string) bool { return !slices.Contains(affirming, w) }) && !strings.ContainsFunc(remark, cheer) {
-		return false
+	without := func(words []string, of ...string) []string {
+		return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(of, w) })
 	}
-	return len(words) > 0 || strings.ContainsFunc(remark, cheer)
+	said := without(words, saying...)
+	affirms := slices.ContainsFunc(said, func(w string) bool { return slices.Contains(affirming, w) })
+	switch {
+	case strings.ContainsFunc(remark, cheer):
+		return true
+	case affirms:
+		return len(without(said, slices.Concat(affirming, praise)...)) > 0
+	}
+	return len(said) > 0
 }
 
 // cheer reports whether a rune is part of an emoji that approves.

@@ -8,7 +8,8 @@ import (
 
 func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
-		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes 👍", "Yes, fixed."} {
+		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes 👍", "Yes, fixed.",
+		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch!", "Confirmed fixed."} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -17,6 +18,7 @@ func TestOnlyThanks(t *testing.T) {
 		"This is not fixed.", "Thanks, but it still fails.", "no", "Thank you?", "👎", "Great, and what about empty lists?", "P1", "thanks ```go\nx := 1\n```", "isn't resolved", "Nope",
 		"it fails", "Danke, aber nein", "still", "1", "😡", "Great job: revert this", "Fix this!", "Again", "Fix.", "Fix it now!", "Now fix", "Please fix", "You fix it", "Fix the work job", "To be fixed", "...", "> This is wrong",
 		"Yes.", "Yep", "Yes, very much so!", "@prloop yes",
+		"Confirmed. Good catch, prloop!", "This.", "Not done", "Is it done?", "1a2b3c4 breaks it", "Now this", "Fix this now, thanks", "it is not in 1a2b3c4",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)

@@ -100,7 +100,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 			priority = min(priority, urgency(c.Body, review.MayBlock(c.Author.Association)))
 		}
 	}
-	if t.Outdated && priority.Rank() >= review.P2.Rank() {
+	if t.Outdated && !t.Cured && priority.Rank() >= review.P2.Rank() {
 		priority = review.P3
 	}
 	f = review.Finding{

@@ -88,6 +88,9 @@ func TestPriorityOfThread(t *testing.T) {
 		{"a member states P1 in a list, as code", member("ann"), "- `P1` drops the table", false, review.P1},
 		{"a member states P1 behind a sign", member("ann"), "🔴 P1: drops the table", false, review.P1},
 		{"a member states P1 behind a sign of two characters", member("ann"), "⚠️ **P1** drops the table", false, review.P1},
+		{"a member states P1 behind the name of a sign", member("ann"), ":rotating_light: P1: drops the table", false, review.P1},
+		{"what is ticked off by the name of a sign", member("ann"), ":white_check_mark: P1 is fixed.", false, review.P2},
+		{"a member states that it is a P1 still", member("ann"), "Still a P1: drops the table", false, review.P1},
 		{"a member states P1 again", member("ann"), "Still P1: drops the table", false, review.P1},
 		{"a member names the priority", member("ann"), "Priority: P1\n\nDrops the table.", false, review.P1},
 		{"a member names the priority in bold", member("ann"), "**Priority:** **P1** drops the table", false, review.P1},
@@ -130,6 +133,16 @@ func TestGravestOfACuredThread(t *testing.T) {
 	said := []review.Comment{said(member("ann"), "This is not fixed."), said(member("bob"), "P1: no, it is not.")}
 	for cured, want := range map[bool]review.Priority{true: review.P1, false: review.P2} {
 		got := Analyze(review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Cured: cured, Comments: said}}}, 1)
+		if p := got.PendingIssues[0].Priority; p != want {
+			t.Errorf("cured %t: %s, want %s", cured, p, want)
+		}
+	}
+}
+
+// Of a thread that people take up after a cure GitHub says that it is outdated, as the code is gone: what they want is no suggestion.
+func TestOutdatedCuredThread(t *testing.T) {
+	for cured, want := range map[bool]review.Priority{true: review.P2, false: review.P3} {
+		got := Analyze(review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Outdated: true, Cured: cured, Comments: []review.Comment{said(member("ann"), "This is not fixed.")}}}}, 1)
 		if p := got.PendingIssues[0].Priority; p != want {
 			t.Errorf("cured %t: %s, want %s", cured, p, want)
 		}

@@ -8,12 +8,12 @@ import (
 )
 
 // signs are what may stand around a priority: Markdown, HTML that only shows it otherwise, and emoji of alarm.
-const signs = "(?:[\\[(*_\\s#!`🔴🟠🟡🔥🚨⚠🛑⛔❗❌\ufe0f-]|</?(?:b|strong|em|i|code|h[1-6]|p)>)*"
+const signs = "(?:[\\[(*_\\s#!`🔴🟠🟡🔥🚨⚠🛑⛔❗❌\ufe0f-]|:(?:rotating_light|red_circle|warning|fire|no_entry|no_entry_sign|octagonal_sign|x|exclamation|bangbang):|</?(?:b|strong|em|i|code|h[1-6]|p)>)*"
 
 var (
 	// stated is an explicit priority in the first words, behind whom it is said to and signs of alarm: "P1:", "[P0]", "**P1** -", "@mona P1: ...", "- `P1` ...",
 	// "🔴 P1", "Still P1:", "**Priority:** P1". What is struck out, in quotation marks, or ticked off is not stated.
-	stated = lazyregexp.New("(?i)^(?:@[a-z0-9/._-]+[,:]?\\s+)*" + signs + "(?:still\\s+" + signs + "|(?:priority|prio|severity)[*_\\s]*[:=–-]" + signs + ")?P([0-3])\\b")
+	stated = lazyregexp.New("(?i)^(?:@[a-z0-9/._-]+[,:]?\\s+)*" + signs + "(?:still\\s+(?:an?\\s+)?" + signs + "|(?:priority|prio|severity)[*_\\s]*[:=–-]" + signs + ")?P([0-3])\\b")
 	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
 	label = lazyregexp.New(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
 	// minor are leading words that people use without a colon too.
