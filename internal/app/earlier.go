@@ -200,9 +200,8 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 		}
 		break
 	}
-	data, err := r.folder.Load(id, requestName)
-	var st stored
-	if err != nil || json.Unmarshal(data, &st) != nil {
+	st, err := r.requested(ctx, id)
+	if err != nil {
 		out.Other = "its answers cannot be read"
 		return out, nil //nolint:nilerr // what cannot be read answers nothing
 	}

@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -77,5 +79,30 @@ func TestServerShowsTheRunOfAWorker(t *testing.T) {
 	}
 	if said := h.log(); strings.Contains(said, bucketSecret) {
 		t.Error("the log has the credential")
+	}
+}
+
+// Machines that share a database and a blob store take turns at a pull request: the one that did not do the last run asks no reviewer again for what that was answered,
+// and posts no report a second time (threats.md T530).
+func TestMachinesTakeTurns(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	h.share()
+	h.env = append(h.env, "PRLOOP_MARKER_KEY="+strings.Repeat("ab", 32))
+	h.bucket()
+	env := h.env
+	for i := range 4 {
+		h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, fmt.Sprint("machine", i%2)))
+		s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "quick.sh"))
+		if i > 0 {
+			h.settle(p)
+		}
+		h.status(p.HeadSHA(), "success")
+		h.settled(1)
+		h.within("the files to be uploaded", func() bool { return !strings.Contains(h.run("status"), "wait for the blob store") })
+		s.stop(t, syscall.SIGTERM)
+	}
+	if asked, posted := h.asked("quick"), reports(p); asked != 1 || posted != 1 {
+		t.Errorf("the reviewer was asked %d times, and %d reports were posted", asked, posted)
 	}
 }
