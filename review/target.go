@@ -141,7 +141,7 @@ type PullRequest struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 	// Stopped says who asked, in a comment, that the run at hand stop; empty when nobody did. It is asked anew, and not stored.
 	Stopped string `json:"-"`
-	// Standing names the newest reviews of those who may block that approve, request changes, or were dismissed, with what they say; empty when there are none.
+	// Standing names the newest review that approves or requests changes of each of those who may block, with what it says; empty when there are none.
 	Standing string `json:"standing,omitempty"`
 	// Refused is true when somebody who may block requests changes, and has said nothing else in a review since. It is read anew, and not stored.
 	Refused bool `json:"-"`

@@ -513,6 +513,23 @@ func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
 	}
 }
 
+// However many reviews of strangers follow, a request for changes counts (threats.md T528).
+func TestContestedUnderAFlood(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	s := h.serve("", "--settle", "2s", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	p := h.open(7, h.forked())
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	h.settled(3)
+	p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+	for range 50 {
+		p.AddReview(forge.Review{Author: "stranger", Association: "NONE", State: "APPROVED", Body: "."})
+	}
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // What somebody says on what was approved because somebody asked is carried until a look got through: past a look at which GitHub does not show the pull request, and one
 // that fails for a fault in the rules of its base, whatever event follows (threats.md T496).
 func TestWhatNoLookHeardIsCarried(t *testing.T) {

@@ -3,6 +3,8 @@ package github
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,13 +50,16 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
-      reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED, DISMISSED]) { nodes { databaseId state author { ` + actorFields + ` } authorAssociation } }
+      writers: latestOpinionatedReviews(first: 100, writersOnly: true) { nodes { ` + decisionFields + ` } }
+      latest: latestOpinionatedReviews(last: 100) { nodes { ` + decisionFields + ` } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
     }
   }
 }`
 
-// decision is a review that approves, requests changes, or was dismissed.
+const decisionFields = `databaseId state author { ` + actorFields + ` } authorAssociation`
+
+// decision is somebody's newest review that approves, requests changes, or was dismissed.
 type decision struct {
 	DatabaseID               int64
 	State, AuthorAssociation string
@@ -83,8 +88,8 @@ type pullAnswer struct {
 			Labels                                 *struct {
 				Nodes []struct{ Name string }
 			}
-			Reviews  struct{ Nodes []decision }
-			Comments struct{ Nodes []comment }
+			Writers, Latest struct{ Nodes []decision }
+			Comments        struct{ Nodes []comment }
 		}
 	}
 }
@@ -133,32 +138,30 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 	if pr.Number != number || pr.HeadSHA == "" || pr.BaseSHA == "" {
 		return review.PullRequest{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the commits are missing"}
 	}
-	pr.Standing, pr.Refused, err = c.standing(ctx, pr.Repo, p.Reviews.Nodes)
-	return pr, err
+	pr.Standing, pr.Refused = standing(p.Writers.Nodes, p.Latest.Nodes)
+	return pr, nil
 }
 
-// standing gives the Standing of a pull request, and whether it is Refused, by its reviews, the newest last. No verdict rests on those of strangers. GitHub does not say
-// of a member whose membership is private that they are one: of whoever is none by what it says, and requests changes in their newest word, it is asked (threats.md T493).
-func (c *Client) standing(ctx context.Context, repo review.Repo, all []decision) (standing string, refused bool, err error) {
-	newest := map[string]int{}
-	for i, r := range all {
-		newest[r.Author.person("").Login] = i
-	}
-	for i, r := range all {
-		by := r.Author.person(r.AuthorAssociation)
-		refuses := r.State == "CHANGES_REQUESTED" && newest[by.Login] == i
-		counts := review.MayBlock(by.Association)
-		if !counts && refuses && !by.Bot {
-			if counts, err = c.Writes(ctx, repo, by.Login); err != nil {
-				return "", false, err
-			}
-		}
-		if counts {
-			standing += fmt.Sprintf("%d %s ", r.DatabaseID, r.State)
-			refused = refused || refuses
+// standing gives the Standing of a pull request, and whether it is Refused, by everybody's newest reviews. No verdict rests on those of strangers. writers are those of
+// whom GitHub says that they may write, also of members whose membership is private, whom their association does not tell (threats.md T493), and however many strangers
+// review (threats.md T528); all are everybody's, as a member who may not write blocks too.
+func standing(writers, all []decision) (standing string, refused bool) {
+	count := map[int64]decision{}
+	for _, r := range writers {
+		if by := r.Author.person(r.AuthorAssociation); !by.Bot {
+			count[r.DatabaseID] = r
 		}
 	}
-	return standing, refused, nil
+	for _, r := range all {
+		if review.MayBlock(r.AuthorAssociation) {
+			count[r.DatabaseID] = r
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(count)) {
+		standing += fmt.Sprintf("%d %s ", id, count[id].State)
+		refused = refused || count[id].State == "CHANGES_REQUESTED"
+	}
+	return standing, refused
 }
 
 const branchQuery = `query PullRequestsOfBranch($owner: String!, $name: String!, $branch: String!) {

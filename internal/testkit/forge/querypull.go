@@ -37,6 +37,7 @@ func (x *execution) pull(p *PullRequest) object {
 		"commits":        resolver(func(a args) (any, error) { return x.commits(p)(a) }),
 		"timelineItems":  x.timeline(p),
 	}
+	fields["latestOpinionatedReviews"] = x.opinions(p)
 	if p.mergeCommit != "" {
 		fields["mergedBy"], fields["mergeCommit"] = x.actor(p.mergedBy), resolver(func(args) (any, error) { return x.commit(p.repo, p.mergeCommit), nil })
 	}
@@ -120,6 +121,25 @@ func (x *execution) reviews(p *PullRequest) resolver {
 		var list []entry
 		for _, r := range p.reviews {
 			if wanted(a["states"], r.State) && (a.text("author") == "" || a.text("author") == r.Author) {
+				list = append(list, entry{key(r.ID), func() object { return x.review(r) }})
+			}
+		}
+		return x.connection("PullRequestReview", list)(a)
+	}
+}
+
+// opinions are the newest reviews of people that approve or request changes; one that was dismissed since is none.
+func (x *execution) opinions(p *PullRequest) resolver {
+	return func(a args) (any, error) {
+		newest := map[string]*Review{}
+		for _, r := range p.reviews {
+			if r.State != "COMMENTED" && r.State != "PENDING" {
+				newest[strings.ToLower(r.Author)] = r
+			}
+		}
+		var list []entry
+		for _, r := range p.reviews {
+			if newest[strings.ToLower(r.Author)] == r && r.State != "DISMISSED" && (!a.flag("writersOnly") || p.repo.permission(r.Author).rank() >= Write.rank()) {
 				list = append(list, entry{key(r.ID), func() object { return x.review(r) }})
 			}
 		}
