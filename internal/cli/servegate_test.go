@@ -530,6 +530,25 @@ func TestContestedUnderAFlood(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// One 404 about what somebody may do makes no stranger of them: not of who objects, and not of who asks (threats.md T529).
+func TestOneNotFoundIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	h.private("lisa")
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	once := forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.NotFound, Times: 1}
+	p := h.open(7, h.forked())
+	h.settled(2)
+	h.forge.Fail(once)
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	h.settled(3)
+	h.forge.Fail(once)
+	objects(p, "lisa", "CONTRIBUTOR")
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // What somebody says on what was approved because somebody asked is carried until a look got through: past a look at which GitHub does not show the pull request, and one
 // that fails for a fault in the rules of its base, whatever event follows (threats.md T496).
 func TestWhatNoLookHeardIsCarried(t *testing.T) {

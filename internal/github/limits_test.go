@@ -211,10 +211,10 @@ func TestETags(t *testing.T) {
 		want("2", nil) // changed
 		want("2", nil)
 		status = http.StatusNotFound
-		want("", ErrNotFound) // gone, and forgotten
+		want("", ErrNotFound) // gone, and forgotten: it is asked for again without a condition
 		status = http.StatusOK
 		want("2", nil)
-		if got := fmt.Sprint(conditions); got != `[ W/"1" W/"1" W/"2" W/"2" ]` {
+		if got := fmt.Sprint(conditions); got != `[ W/"1" W/"1" W/"2" W/"2"     ]` {
 			t.Errorf("asked with %s", got)
 		}
 		for i := range 3 * maxKept {

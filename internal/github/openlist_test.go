@@ -121,6 +121,27 @@ func TestWhoseReviewsStand(t *testing.T) {
 	}
 }
 
+// One 404 about who may write is no answer, and that somebody was not found is not kept (threats.md T529).
+func TestOneNotFoundIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	f, _, at := open(t)
+	at.SetPermission("lisa", forge.Maintain)
+	c := client(t, f, Options{})
+	for _, times := range []int{1, readTries} {
+		f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.NotFound, Times: times})
+		if may, err := c.Writes(t.Context(), widgets, "lisa"); err != nil || may != (times == 1) {
+			t.Errorf("not found %d times: %v, %v", times, may, err)
+		}
+		c = client(t, f, Options{})
+	}
+	f.Fail(forge.Fault{Op: "GET /repos/{owner}/{repo}/collaborators/{username}/permission", Mode: forge.NotFound, Times: readTries})
+	for _, want := range []bool{false, true} {
+		if may, err := c.Writes(t.Context(), widgets, "lisa"); err != nil || may != want {
+			t.Errorf("%v, %v", may, err)
+		}
+	}
+}
+
 // Of more comments than are read at once the first are given, with the time from which the rest are read the next time.
 func TestNewCommentsOfAFlood(t *testing.T) {
 	t.Parallel()

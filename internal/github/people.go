@@ -42,7 +42,8 @@ func (c *Client) Viewer(ctx context.Context, host string) (review.Person, error)
 }
 
 // Permission is what somebody may do with a repository: admin, maintain, write, triage, read or none; custom roles are
-// given as the one of these they build on. It is asked when it matters, never remembered (decision 9).
+// given as the one of these they build on. It is asked when it matters, never remembered (decision 9). Who is asked about said or did something, so GitHub knows them: one
+// 404 is no answer (threats.md T529).
 func (c *Client) Permission(ctx context.Context, repo review.Repo, login string) (string, error) {
 	op := fmt.Sprintf("read the permission of %s on %s", login, repo)
 	var a struct {
@@ -50,7 +51,7 @@ func (c *Client) Permission(ctx context.Context, repo review.Repo, login string)
 		RoleName   string `json:"role_name"`
 	}
 	address := fmt.Sprintf("repos/%s/%s/collaborators/%s/permission", url.PathEscape(repo.Owner), url.PathEscape(repo.Name), url.PathEscape(login))
-	if _, err := c.get(ctx, op, false, address, &a); err != nil {
+	if _, err := c.get(ctx, op, true, address, &a); err != nil {
 		return "", err
 	}
 	switch a.RoleName {
@@ -77,7 +78,8 @@ type writer struct {
 }
 
 // Writes reports whether somebody may write to a repository, or might within the last hour. It tells whose words block, where their association does not, and
-// grants nothing: strangers who say much have GitHub asked once an hour each (threats.md T493). Nobody may of whom GitHub does not tell.
+// grants nothing: strangers who say much have GitHub asked once an hour each (threats.md T493). Nobody may of whom GitHub does not tell, which is not kept of whom it
+// does not find (threats.md T529).
 func (c *Client) Writes(ctx context.Context, repo review.Repo, login string) (bool, error) {
 	key, w := strings.ToLower(repo.String()+" "+login), &c.writers
 	w.mu.Lock()
@@ -89,6 +91,9 @@ func (c *Client) Writes(ctx context.Context, repo review.Repo, login string) (bo
 	permission, err := c.Permission(ctx, repo, login)
 	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrForbidden) {
 		return false, err
+	}
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
 	}
 	may := err == nil && review.MayWrite(permission)
 	w.mu.Lock()
