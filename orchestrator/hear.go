@@ -16,9 +16,12 @@ type heard struct {
 	Pretenders   []string             `json:"pretenders"`
 	Conversation *conversation.State  `json:"conversation"`
 	People       *conversation.People `json:"people"`
+	Voiced       string               `json:"voiced,omitempty"`
 }
 
-func (s Snapshot) heard() heard { return heard{s.Discussion, s.Pretenders, s.Conversation, s.People} }
+func (s Snapshot) heard() heard {
+	return heard{s.Discussion, s.Pretenders, s.Conversation, s.People, s.Voiced}
+}
 
 // passes reports whether a result lets the change pass by what was reviewed.
 func passes(r review.RunResult) bool {
@@ -98,7 +101,7 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 // it would be asked the same.
 func (in Inputs) hearing(h heard) Inputs {
 	now := in.Snapshot
-	now.Discussion, now.Pretenders, now.Conversation, now.People = h.Discussion, h.Pretenders, h.Conversation, h.People
+	now.Discussion, now.Pretenders, now.Conversation, now.People, now.Voiced = h.Discussion, h.Pretenders, h.Conversation, h.People, h.Voiced
 	out := Stored{Inputs: in}.today(now)
 	out.Disputes = in.stillRuled(out)
 	if v := in.Verifier; v != nil && !equal(gather(in).verifyPayload(), gather(out).verifyPayload()) {

@@ -35,6 +35,8 @@ type Snapshot struct {
 	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
+	// Voiced is what voiced gives.
+	Voiced string `json:"voiced,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
 	Ours []OurComment `json:"ours,omitempty"`
 	// Unproven is what unproven gives.
@@ -159,9 +161,11 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 		return fixed, err
 	}
 	known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login, Permissions: maps.Clone(snap.persons().Permissions)}
+	told := discussion
 	if discussion, err = l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
 		return fixed, err
 	}
+	snap.Voiced = voiced(told, known)
 	kind := l.comment(req.Target.Repo)
 	ours := func(c review.Comment) bool {
 		// What this run posted before it was resumed as somebody else is its own all the same.

@@ -49,6 +49,8 @@ type Receipt struct {
 	Masked int `json:"masked,omitempty"`
 	// ReviewsRead tells the reviews of people that stood when the pull request was read from those that stand later; empty when none did.
 	ReviewsRead string `json:"reviewsRead,omitempty"`
+	// ThreadsRead tells what people who may block said in threads when they were read from what they say later; empty where nobody read them.
+	ThreadsRead string `json:"threadsRead,omitempty"`
 	// Found is what a finder brought to the review; nil where nobody looked.
 	Found *Found `json:"found,omitempty"`
 }

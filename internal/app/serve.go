@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
 
@@ -28,8 +29,12 @@ var reviewing = []review.Outcome{
 	review.Converged, review.StaticOnly, review.ChangesRequested, review.Stuck, review.SetAside, review.Diverging, review.Budget, review.Partial, review.NotReviewed,
 }
 
-// Reviewed gives what is known of a pull request's last review: its commit, the run that did it, and what that one read of people's reviews. It is empty when
-// there was none, and when that was for another base branch. Runs about its head are told of whatever they came to.
+// decided are the outcomes of runs that have judged their commit, a scan's too: people may contest it.
+var decided = append(slices.Clone(reviewing), review.LGTM, review.Flagged)
+
+// Reviewed gives what is known of a pull request's last review: its commit and the run that did it, and whether people who may block say something else now of the
+// commit that is the head than when it was judged last. It is empty when there was none, and when that was for another base branch. Runs about its head are told of
+// whatever they came to.
 func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
@@ -46,8 +51,12 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	if known.Stopped, known.StoppedAt, err = s.halted(ctx, pr); err != nil {
 		return known, err
 	}
-	for _, r := range runs {
-		if !slices.Contains(reviewing, r.Outcome) {
+	for r, err := range s.ofPull(ctx, review.Target{Repo: pr.Repo, PR: pr.Number}, pr.RepoID) {
+		if err != nil || known.Run != "" && known.Judged {
+			return known, err
+		}
+		full, about := slices.Contains(reviewing, r.Outcome), r.Head == pr.HeadSHA && slices.Contains(decided, r.Outcome)
+		if (known.Run != "" || !full) && (known.Judged || !about) {
 			continue
 		}
 		if st, err := s.requested(ctx, r.ID); err == nil && st.DryRun { // nobody was told what it found
@@ -57,18 +66,55 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 		if err != nil {
 			return known, err
 		}
-		if res := ended.Result; res != nil && res.Command == "" {
-			if same, _, err := s.sameBase(ctx, pr, r.ID); err != nil || !same {
+		res := ended.Result
+		if res == nil || res.Command != "" {
+			continue
+		}
+		if same, _, err := s.sameBase(ctx, pr, r.ID); err != nil || !same {
+			return known, err
+		}
+		if full && known.Run == "" {
+			known.Head, known.Run = res.Receipt.HeadSHA, r.ID
+			if res.Gate != nil {
+				if known.Silent, err = s.silenced(ctx, pr, r.ID); err != nil {
+					return known, err
+				}
+			}
+		}
+		if about && !known.Judged {
+			known.Judged, known.Standing = true, res.Receipt.ReviewsRead
+			if known.Said, err = s.said(ctx, pr, res.Receipt); err != nil {
 				return known, err
 			}
-			known.Head, known.Run, known.Standing = res.Receipt.HeadSHA, r.ID, res.Receipt.ReviewsRead
-			if res.Gate != nil {
-				known.Silent, err = s.silenced(ctx, pr, r.ID)
-			}
-			return known, err
 		}
 	}
 	return known, nil
+}
+
+// said reports whether people who may block say something else now in the threads of an open pull request than what was read when its head was judged. It rests on what
+// GitHub has, and on no event: one may be lost, or come when nobody can look (threats.md T527).
+func (s *Service) said(ctx context.Context, pr review.PullRequest, read review.Receipt) (bool, error) {
+	if pr.State != openState || read.ThreadsRead == "" || read.ReviewsRead != intake.Standing(pr) { // else it is contested already
+		return false, nil
+	}
+	client, err := s.GitHubFor(ctx, pr.Repo)
+	if err != nil {
+		return false, err
+	}
+	now, err := (&orchestrator.Loop{Forge: client, People: heldPeople{gatekeeper{client}}}).Voiced(ctx, pr)
+	return now != read.ThreadsRead, err
+}
+
+// heldPeople are asked about once an hour: looks are many.
+type heldPeople struct{ gatekeeper }
+
+// Permission is write or none.
+func (p heldPeople) Permission(ctx context.Context, repo review.Repo, login string) (string, error) {
+	may, err := p.Writes(ctx, repo, login)
+	if err != nil || !may {
+		return "none", err
+	}
+	return "write", nil
 }
 
 // Unfinished gives the run about a pull request that stopped before its end and that this prloop can go on with, unless it answers a comment;

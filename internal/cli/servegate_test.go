@@ -549,6 +549,118 @@ func TestOneNotFoundIsNoAnswer(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
+// What people who may block say in threads counts at whatever look comes next: also when it was said, or heard, while the pull request was closed or had another head,
+// when an old word is edited, of which no event tells, and when another commit was reviewed since (threats.md T527, T531).
+func TestContestedWhileNobodyReviews(t *testing.T) {
+	t.Parallel()
+	seen := func(h *hall, state string) {
+		h.within("it to be seen "+state, func() bool { w := h.wanted()["#7"]; return strings.HasPrefix(w.Seen, state+" ") && !w.Open() })
+	}
+	back := func(h *hall, p *forge.PullRequest, sha string) {
+		fork, err := h.forge.AddRepo("contributor", "widgets")
+		if err == nil {
+			err = fork.MoveBranch("forked", sha)
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		h.within("the first commit to be the head", func() bool { return p.HeadSHA() == sha })
+	}
+	for name, contest := range map[string]func(*hall, *forge.PullRequest){
+		"said while closed": func(h *hall, p *forge.PullRequest) {
+			p.SetState("CLOSED")
+			seen(h, "CLOSED")
+			before := h.wanted()["#7"].Handled
+			objects(p, "mona", "COLLABORATOR")
+			h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
+			p.SetState("OPEN")
+		},
+		"edited": func(h *hall, p *forge.PullRequest) {
+			before := h.wanted()["#7"].Handled
+			id := p.Reply(p.AddThread(forge.Thread{Path: "notes.txt", Line: 1, Comments: []*forge.Comment{{Author: "mona", Association: "COLLABORATOR", Body: "Nice."}}}), "mona", "Hm.")
+			h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
+			time.Sleep(1100 * time.Millisecond) // GitHub's times are whole seconds
+			p.EditReply(id, "P0: this drops the database.")
+			p.Label("contributor", "docs")
+		},
+		"another head that nobody reviewed": func(h *hall, p *forge.PullRequest) {
+			sha := p.HeadSHA()
+			if _, err := p.Push("contributor", "More", map[string]string{"more.txt": "x\n"}); err != nil {
+				h.t.Fatal(err)
+			}
+			objects(p, "mona", "COLLABORATOR")
+			h.within("a look", func() bool { w := h.wanted()["#7"]; return strings.Contains(w.Seen, p.HeadSHA()) && !w.Open() })
+			back(h, p, sha)
+		},
+		"another head that was reviewed": func(h *hall, p *forge.PullRequest) {
+			sha := p.HeadSHA()
+			if _, err := p.Push("contributor", "More", map[string]string{"more.txt": "x\n"}); err != nil {
+				h.t.Fatal(err)
+			}
+			p.Comment("mona", "!prloop review")
+			h.status(p.HeadSHA(), "success")
+			back(h, p, sha)
+			h.within("a look", func() bool { w := h.wanted()["#7"]; return strings.Contains(w.Seen, sha) && !w.Open() })
+			objects(p, "mona", "COLLABORATOR")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := openGated(t)
+			s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+			p := h.open(7, h.forked())
+			sha := p.HeadSHA()
+			p.Comment("mona", "!prloop review")
+			h.status(sha, "success")
+			h.settled(3)
+			contest(h, p)
+			h.status(sha, "failure")
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// What was heard is heard once: no run is done again for it, whatever looks follow, and none for what prloop posts in threads and resolves there itself.
+func TestWhatWasHeardIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	h.private("lisa")
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	p := h.open(7, h.forked())
+	runs := func() (n int) {
+		r := h.record()
+		defer r.Close()
+		all, err := r.ListRuns(t.Context(), store.Filter{Repo: "acme/widgets", PR: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	look := func() {
+		before := h.wanted()["#7"].Handled
+		p.Label("contributor", fmt.Sprint("label-", before))
+		h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
+	}
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "failure", "success")
+	h.settled(3)
+	for i, who := range []string{"", "mona", "lisa", "contributor", "nobody"} {
+		if who != "" {
+			before := h.wanted()["#7"].Handled
+			objects(p, who, map[string]string{"mona": "COLLABORATOR", "lisa": "CONTRIBUTOR"}[who])
+			h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
+			h.settled(3)
+		}
+		first := runs()
+		look()
+		look()
+		if now := runs(); now != first || i == 0 && now != 1 {
+			t.Errorf("%q: %d runs after what was said, and %d after two more looks", who, first, now)
+		}
+	}
+	s.stop(t, syscall.SIGTERM)
+}
+
 // What somebody says on what was approved because somebody asked is carried until a look got through: past a look at which GitHub does not show the pull request, and one
 // that fails for a fault in the rules of its base, whatever event follows (threats.md T496).
 func TestWhatNoLookHeardIsCarried(t *testing.T) {

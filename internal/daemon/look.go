@@ -107,7 +107,7 @@ func (d *Daemon) settle(ctx context.Context, w store.Wanted, out store.Settled, 
 		}
 		return d.record.Postpone(ctx, w.Subject, max(later.wait, leastWait), out)
 	case errors.Is(err, app.ErrCancelled):
-		out.Outcome, out.Why = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it"
+		out.Outcome, out.Why, out.Unheard = cancelled, "somebody cancelled the run; prloop resume "+out.Run+" goes on with it", true
 	case errors.Is(err, errLater):
 		return nil // it stands in the queue of reviews
 	case err != nil && !d.last(w, err):
@@ -210,7 +210,8 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				case known.Run != "" && !known.Silent && known.Run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
 					out.Outcome, out.Why, out.Run = l.Outcome, l.Why, l.Settled.Run // what changed since is nothing to us
 				default:
-					out.Outcome, out.Why = nothing, why
+					// What was said of a commit that is the head no more, or of a pull request that was closed, may count again.
+					out.Outcome, out.Why, out.Unheard = nothing, why, pr.State == intake.Closed || known.Head != "" && !known.About(pr)
 				}
 				return out, nil
 			}
@@ -254,7 +255,7 @@ func (l look) known(ctx context.Context, client hub, pr review.PullRequest, canc
 	if err != nil {
 		return k, err
 	}
-	if k.Anew = anew; anew && k.Head == pr.HeadSHA {
+	if k.Anew = anew; anew && k.About(pr) && !k.Said {
 		if k.Said, err = l.counts(ctx, client); err != nil {
 			return k, err
 		}

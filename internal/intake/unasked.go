@@ -25,14 +25,15 @@ type Rules struct {
 
 // Known is what earlier runs leave of a pull request.
 type Known struct {
-	// Head is the commit that was reviewed last, Run the run that did, Standing what that one read of the reviews of people, as the
-	// function of that name tells it.
+	// Head is the commit that was reviewed last, Run the run that did, Standing what was read of the reviews of people, as the function of that name tells it, by the
+	// newest run about the commit that is the head now. Judged is true when there is one, also where another commit was reviewed since.
 	Head, Run, Standing string
+	Judged              bool
 	// Silent is true when the status of that commit is another's word now.
 	Silent bool
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
-	// Said is true when somebody who may block said something since.
+	// Said is true when somebody who may block said something since that run.
 	Said bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
@@ -114,17 +115,21 @@ func state(pr review.PullRequest) string {
 	return fmt.Sprintf("%s %s %v %q %s", pr.State, pr.HeadSHA, pr.Draft, labels, pr.BaseRef)
 }
 
-// Merged and open are GitHub's words for the states of a pull request.
+// Merged, Closed and open are GitHub's words for the states of a pull request.
 const (
 	Merged = "MERGED"
+	Closed = "CLOSED"
 	open   = "OPEN"
 )
 
-// Contested reports whether people who may block have another word on the commit that was reviewed last: the verdict rests on theirs. Whose word its status is makes no
+// Contested reports whether people who may block have another word on the commit that is the head now than when it was reviewed: the verdict rests on theirs. Whose word its status is makes no
 // difference (threats.md T495).
 func (k Known) Contested(pr review.PullRequest) bool {
-	return k.Head == pr.HeadSHA && (k.Standing != Standing(pr) || k.Said)
+	return k.About(pr) && (k.Standing != Standing(pr) || k.Said)
 }
+
+// About reports whether a run judged the commit that is the head now, be it that another one was reviewed since (threats.md T531).
+func (k Known) About(pr review.PullRequest) bool { return k.Judged || k.Head == pr.HeadSHA }
 
 // Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed is looked at again when it is contested, also where it was reviewed
 // because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486).
