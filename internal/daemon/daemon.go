@@ -282,7 +282,7 @@ func (d *Daemon) dispatch(ctx context.Context) {
 				d.forget(ctx, pruned)
 			}
 			_, err := d.record.ForgetDeliveries(ctx, kept)
-			if err = errors.Join(err, d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
+			if err = errors.Join(err, d.record.ForgetComments(ctx, kept), d.record.ForgetTurns(ctx), d.engine.ForgetTasks(ctx)); err != nil && ctx.Err() == nil {
 				d.Log.Warn("what is over is still kept", "err", err)
 			}
 		}

@@ -346,6 +346,13 @@ func (s *Store) ForgetDeliveries(ctx context.Context, age time.Duration) (int64,
 	return n, s.wrap("forget deliveries", err)
 }
 
+// ForgetComments forgets what became of comments that were seen to longer ago than an age: anybody may write any number (threats.md T532). One that is told of again after
+// that is looked at again, and was answered.
+func (s *Store) ForgetComments(ctx context.Context, age time.Duration) error {
+	_, err := s.write.ExecContext(ctx, `DELETE FROM wanted WHERE comment <> 0 AND asked = handled AND updated < `+s.dialect.clock()+` - $1`, age.Microseconds())
+	return s.wrap("forget what became of comments", err)
+}
+
 // Subject names what is wanted: a look at a pull request, or at a comment on it. GitHub's names know no case, and neither do subjects.
 func Subject(repo string, pr int, comment int64) string {
 	repo = strings.ToLower(repo)

@@ -67,6 +67,7 @@ func Run(t *testing.T, b Backend) {
 		{"clocks of processes differ", testClocksOfProcessesDiffer},
 		{"dead owner", testDeadOwner},
 		{"wanted", testWanted},
+		{"forget comments", testForgetComments},
 		{"turns", testTurns},
 		{"names taken over", testNamesTakenOver},
 		{"who was not heard", testSaid},

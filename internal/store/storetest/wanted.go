@@ -129,6 +129,28 @@ func testWanted(t *testing.T, b Backend) {
 	}
 }
 
+// testForgetComments: what became of comments is forgotten in time, and nothing else.
+func testForgetComments(t *testing.T, b Backend) {
+	s, ctx := open(t, b.New(t)), t.Context()
+	var subjects []string
+	for _, comment := range []int64{0, 1, 2} {
+		w := store.Want{Subject: store.Subject("github.com/octo/demo", 7, comment), Repo: "github.com/octo/demo", PR: 7, Comment: comment, Priority: 1}
+		must(t, s.Want(ctx, w))
+		if subjects = append(subjects, w.Subject); comment < 2 {
+			must(t, s.Settle(ctx, w.Subject, 1, store.Settled{Outcome: "nothing"}))
+		}
+	}
+	for _, row := range []struct {
+		age  time.Duration
+		left int
+	}{{time.Hour, 3}, {-time.Hour, 2}} { // the pull request, and the comment that nobody has seen to
+		must(t, s.ForgetComments(ctx, row.age))
+		if all, err := s.WantedOf(ctx, "github.com/octo/demo"); err != nil || len(all) != row.left {
+			t.Errorf("%+v of %v are left, %v", all, subjects, err)
+		}
+	}
+}
+
 // testSettleTime: what is asked for again within its settle time waits anew, and not for ever.
 func testSettleTime(t *testing.T, b Backend) {
 	s, ctx := open(t, b.New(t)), t.Context()
