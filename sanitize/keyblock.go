@@ -10,10 +10,10 @@ import (
 var (
 	// keyHead is BEGIN PRIVATE KEY in all its kinds, with or without dashes: a header alone is
 	// redacted too.
-	keyHead = lazyregexp.New(`-*\s?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
-	keyEnd  = lazyregexp.New(`-*\s?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
+	keyHead = lazyregexp.New(`-*\s?BEGIN` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
+	keyEnd  = lazyregexp.New(`-*\s?END` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
 	// keyMarkText is a header or a footer without what it says of the key itself.
-	keyMarkText = lazyregexp.New(`-*\s?(?:BEGIN|END) (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-*|PuTTY-User-Key-File-[0-9]|Private-MAC:`)
+	keyMarkText = lazyregexp.New(`-*\s?(?:BEGIN|END)` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|PuTTY-User-Key-File-[0-9]|Private-MAC:`)
 	// keyText is key material that follows a header on its own line, real or escaped line ends between.
 	keyText = lazyregexp.New(`^(?:(?:\\+[nr]|\s)*[A-Za-z0-9+/=]{16,})*(?:\\+[nr])*`)
 	// keyRemark is a line of the head of such a block.
@@ -31,9 +31,11 @@ var (
 )
 
 // keyWords stand in the first and last lines of keys.
-var keyWords = []string{"PRIVATE KEY", "PuTTY-User-Key", "Private-MAC"}
+var keyWords = []string{"PRIVATE KEY", "PRIVATE+KEY", "PRIVATE%20KEY", "PuTTY-User-Key", "Private-MAC"}
 
 const (
+	// blankSign is a blank, in addresses and forms too.
+	blankSign = `(?: |\+|%20)`
 	// maxKeyLines bounds how far behind the last line of a key its end is looked for.
 	maxKeyLines = 200
 	// minKeyRun is the shortest line of a key, in bytes, that is known by itself when nothing else stands in it; minLooseRun is the
@@ -68,12 +70,13 @@ func keyRegions(s string) []Span {
 			out = append(out, Span{Start: b.spans[0].Start, End: b.end})
 		}
 	}
-	return joinSpans(out)
+	return joinSpans(out, keyBodies(s))
 }
 
-// keySpans are the lines of private keys: their first and last line, and each between that holds key material. Those of a mention are among them.
+// keySpans are the lines of private keys: their first and last line, and each between that holds key material, and the texts of keys that stand apart. Those of a
+// mention are among them.
 func keySpans(s string) []Span {
-	var out []Span
+	out := keyBodies(s)
 	for _, b := range keyBlocks(s) {
 		out = append(out, b.spans...)
 	}
@@ -82,9 +85,10 @@ func keySpans(s string) []Span {
 
 // filledKeySpans are keySpans without those of mentions.
 func filledKeySpans(s string) []Span {
-	var out []Span
+	out := keyBodies(s)
+	apart := len(out) > 0
 	for _, b := range keyBlocks(s) {
-		if !b.mention(s) {
+		if apart || !b.mention(s) {
 			out = append(out, b.spans...)
 		}
 	}
@@ -94,6 +98,9 @@ func filledKeySpans(s string) []Span {
 // mentionSpans are the headers and footers of mentions, which nothing hidden turns into a key.
 func mentionSpans(s string) []Span {
 	find := func(s string) (out []Span) {
+		if len(keyBodies(s)) > 0 {
+			return nil
+		}
 		for _, b := range keyBlocks(s) {
 			if !b.mention(s) {
 				continue

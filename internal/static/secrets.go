@@ -42,7 +42,7 @@ var tokens = []token{
 	{"age-key", []string{"AGE-SECRET-KEY-1"}, lazyregexp.New(`\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`), "an age secret key"},
 }
 
-var privateKey = lazyregexp.New(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----`)
+var privateKey = lazyregexp.New(`-----BEGIN(?: |\+|%20)(?:[A-Z0-9]+(?: |\+|%20))*PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----`)
 
 // span is where a secret stands in a line.
 type span struct {
@@ -169,7 +169,36 @@ func (f *file) keys() (out []hit) {
 			out = append(out, h)
 		}
 	}
-	return out
+	return f.keyBodies(out)
+}
+
+// nearKey is how many lines behind a key nothing is told for itself that may be a part of it.
+const nearKey = 50
+
+// keyBodies adds the texts of private keys that stand apart from a header, or without one, by the rules of the mask, to the keys that are told by their header. Where
+// such a text alone stands behind the header, it is in the finding.
+func (f *file) keyBodies(told []hit) []hit {
+	lines := make([]string, len(f.lines))
+	for i, l := range f.lines {
+		lines[i] = l.Text
+	}
+	text := strings.Join(lines, "\n")
+	i, at, own := 0, 0, -1
+	for _, p := range sanitize.KeyBodies(text) {
+		i += strings.Count(text[at:p.Start], "\n")
+		at = p.Start
+		n := f.lines[i].New
+		k := slices.IndexFunc(told, func(h hit) bool { return h.line <= n && n <= max(h.line, h.end)+nearKey })
+		switch {
+		case k >= 0 && (k == own || told[k].end <= told[k].line):
+			own, told[k].end = k, max(told[k].end, n)
+		case k < 0 && f.lines[i].Op == '+':
+			h := secretHit(f, i, "private-key", "a private key", true)
+			h.end = n
+			own, told = len(told), append(told, h)
+		}
+	}
+	return told
 }
 
 func secretHit(f *file, i int, rule, what string, certain bool) hit {
@@ -193,7 +222,7 @@ func secretHit(f *file, i int, rule, what string, certain bool) hit {
 }
 
 func privateKeyIn(line string) []int {
-	if !strings.Contains(line, "PRIVATE KEY") {
+	if !strings.Contains(line, "PRIVATE") {
 		return nil
 	}
 	return privateKey.FindStringIndex(line)

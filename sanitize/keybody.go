@@ -1,0 +1,231 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// The text of a key may stand apart from its header and its footer: in a constant, behind a format, between comments.
+
+var (
+	// bodyStart begins the text of a key: the version and what follows it in the forms of PKCS #1, PKCS #8 and SEC 1, how an encrypted one is encrypted, and the
+	// name of OpenSSH's form. Certificates, requests for them and public keys begin otherwise.
+	bodyStart = lazyregexp.New(`^(?:M[A-P].CAQ[AE]|MI[GH].(?:AgE[AB]|M..GCSqGSIb3DQE[FM])|MI[I-L]..(?:[AQgw]IBA|[DTjz]..Bg[ko]qhkiG9w0B(?:BQ|DA))|b3BlbnNzaC1rZXktdj)`)
+	// notBody begins long base64 that is no text of a key: a certificate, a request for one, a public key, JSON.
+	notBody = lazyregexp.New(`^(?:MI[I-L]..(?:[DTjz](?:C[BC]|ANBgkqhkiG9w0BAQE)|[AQgw]K[BC])|MI[GH].MA0GCSqGSIb3DQEBAQ|M[A-P].w..YHKoZI|AAAA|eyJ)`)
+	// armourHead is the first line of an armoured block.
+	armourHead = lazyregexp.New(`-----BEGIN [A-Z0-9 ]{1,60}-----`)
+	// keyNamed gives something to what is called a private key.
+	keyNamed = lazyregexp.New(`(?i)private[_-]?key[a-z0-9_]{0,20}["'` + "`" + `]?\s*[:=]`)
+)
+
+// keyCalled stand in what keyNamed matches.
+var keyCalled = []string{"rivate", "RIVATE"}
+
+const (
+	// startBytes is how much of a text tells the beginning of a key, in bytes of base64.
+	startBytes = 24
+	// nearKey is how far from a header, a footer or the text of a key other text of it stands at most, in lines.
+	nearKey = 50
+)
+
+// KeyBodies are the texts of private keys in a text that has a header or a footer of one, or in a line that gives one to a name: what begins as they do, and near
+// these what nobody wrote. Where there is one, no header and no footer in the text is a mere mention.
+func KeyBodies(s string) []Span { return findSpans(s, keyBodies) }
+
+func keyBodies(s string) []Span {
+	if !containsAny(s, keyWords) && !containsAny(s, keyCalled) {
+		return nil
+	}
+	heads, names := headLines(s)
+	if len(heads)+len(names) == 0 {
+		return nil
+	}
+	b := bodies{s: s, parts: base64Parts(s), other: otherArmours(s), taken: map[int]bool{}}
+	around := near(heads)
+	for k, p := range b.parts {
+		own := names[p.line]
+		if !b.taken[k] && ((own || len(heads) > 0) && b.starts(k) || (own || around[p.line]) && p.to-p.from >= minArmour && b.drawn(k)) {
+			b.take(k)
+		}
+	}
+	if len(heads) > 0 && len(b.out) > 0 {
+		b.rest(heads)
+	}
+	return joinSpans(b.out)
+}
+
+// bodies looks for the texts of keys in s.
+type bodies struct {
+	s     string
+	parts []base64Part
+	// other are the armoured blocks that are no private keys, in order.
+	other []Span
+	out   []Span
+	taken map[int]bool
+}
+
+// base64Part is a run of base64 in a text, without what the escape sequence before it adds, and its line.
+type base64Part struct{ from, to, line int }
+
+func base64Parts(s string) (out []base64Part) {
+	line := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\n' {
+			line++
+		}
+		if s[i] == '=' || !base64Byte(s[i]) {
+			continue
+		}
+		from, letters := i, false
+		for i < len(s) && s[i] != '=' && base64Byte(s[i]) {
+			letters = letters || s[i] != '+' && s[i] != '/'
+			i++
+		}
+		to := i
+		for i < len(s) && s[i] == '=' {
+			i++
+		}
+		if i-to <= 2 && (i == len(s) || !base64Byte(s[i])) {
+			to = i
+		}
+		i--
+		switch {
+		case from > 0 && s[from-1] == '\\' && strings.IndexByte("nrt", s[from]) >= 0:
+			from++
+		case from > 0 && s[from-1] == '%' && to-from >= 2:
+			from += 2
+		}
+		if letters && from < to {
+			out = append(out, base64Part{from, to, line})
+		}
+	}
+	return out
+}
+
+func (b *bodies) of(k int) string { return b.s[b.parts[k].from:b.parts[k].to] }
+
+// between is what stands between part k and the next one.
+func (b *bodies) between(k int) string { return b.s[b.parts[k].to:b.parts[k+1].from] }
+
+// headLines are the numbers of the lines with headers and footers of private keys, and of those that give one something.
+func headLines(s string) (heads []int, names map[int]bool) {
+	names = map[int]bool{}
+	n := 0
+	for line := range strings.Lines(s) {
+		if marks(line) != nil {
+			heads = append(heads, n)
+		}
+		if containsAny(line, keyCalled) && keyNamed.MatchString(line) {
+			names[n] = true
+		}
+		n++
+	}
+	return heads, names
+}
+
+// near are the lines that are nearKey lines away at most.
+func near(lines []int) map[int]bool {
+	out, done := map[int]bool{}, 0
+	for _, n := range lines {
+		for i := max(done, n-nearKey); i <= n+nearKey; i++ {
+			out[i] = true
+		}
+		done = max(done, n+nearKey)
+	}
+	return out
+}
+
+// starts reports whether the text of a key begins with part k, perhaps in pieces.
+func (b *bodies) starts(k int) bool {
+	head := strings.TrimLeft(b.of(k), "+/")
+	if head == "" || head[0] != 'M' && head[0] != 'b' {
+		return false
+	}
+	all := len(head)
+	for j := k + 1; j < len(b.parts) && all < minLooseRun && len(b.between(j-1)) <= minKeyRun; j++ {
+		v := b.of(j)
+		if all += len(v); len(head) < startBytes {
+			head += v
+		}
+	}
+	return all >= minLooseRun && bodyStart.MatchString(head)
+}
+
+// take takes part k and those that go on with it: what stands between them is the same each time, or they are like parts of a key by themselves. A word in
+// small letters is none, it may be a command.
+func (b *bodies) take(k int) {
+	b.add(k, false)
+	pieces, glue := len(b.of(k)) < minKeyRun, ""
+	for j := k + 1; j < len(b.parts); j++ {
+		v, between := b.of(j), b.between(j-1)
+		like := len(v) >= minKeyRun && mixed(v) && len(between) <= minKeyRun
+		same := between == glue || glue == "" && pieces && len(between) <= minKeyRun
+		if !like && (!same || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz/") == "" && !pieces) {
+			return
+		}
+		b.add(j, true)
+		glue = between
+	}
+}
+
+// drawn reports whether part k may be of a key, and is mixed as if nobody wrote it.
+func (b *bodies) drawn(k int) bool {
+	v := b.of(k)
+	return b.may(k) && len(v)*100 <= pieces(v)*mixedPiece && digits(v)*20 >= len(v)
+}
+
+// may reports whether part k may be of a key: it is mixed, and no part of something else, such as a name, a token with signs, a certificate.
+func (b *bodies) may(k int) bool {
+	p, v := b.parts[k], b.of(k)
+	for _, at := range []int{p.from - 1, p.to} {
+		if at >= 0 && at < len(b.s) && strings.IndexByte("-_.@:", b.s[at]) >= 0 {
+			return false
+		}
+	}
+	for _, o := range b.other {
+		if o.Start < p.to && p.from < o.End {
+			return false
+		}
+	}
+	return mixed(v) && !notBody.MatchString(v)
+}
+
+// rest takes what looks like a part of a key near headers, footers and what is taken: behind comments, or in constants of its own.
+func (b *bodies) rest(lines []int) {
+	at, line := 0, 0
+	for _, p := range joinSpans(b.out) {
+		line += strings.Count(b.s[at:p.Start], "\n")
+		at = p.Start
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	around, text := near(lines), strings.Split(b.s, "\n")
+	for k, p := range b.parts {
+		_, alone := aloneRun(text[p.line])
+		n := p.to - p.from
+		if (n >= minLooseRun || n >= minKeyRun && alone) && !b.taken[k] && around[p.line] && b.may(k) {
+			b.add(k, true)
+		}
+	}
+}
+
+func (b *bodies) add(k int, more bool) {
+	b.taken[k] = true
+	b.out = append(b.out, Span{b.parts[k].from, b.parts[k].to, more})
+}
+
+// otherArmours are the armoured blocks of a text that are no private keys.
+func otherArmours(s string) (out []Span) {
+	for _, m := range armourHead.FindAllStringIndex(s, -1) {
+		if strings.Contains(s[m[0]:m[1]], "PRIVATE") {
+			continue
+		}
+		if n := strings.Index(s[m[1]:], "-----"); n >= 0 {
+			out = append(out, Span{Start: m[0], End: m[1] + n})
+		}
+	}
+	return out
+}
