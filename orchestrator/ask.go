@@ -152,7 +152,13 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			}
 			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
 			if plan.Kind == review.KindStatic {
-				if f.ValueHash, err = valueHash(*f, asked.Brief); err != nil {
+				before, err := likeBefore(ctx, *f, asked.Brief, func(ctx context.Context, file string) (evidence.File, error) {
+					return check.Read(ctx, snap.Range.Head, file)
+				})
+				if err != nil {
+					return AgentReport{}, err
+				}
+				if f.ValueHash, err = valueHash(*f, asked.Brief, before); err != nil {
 					return AgentReport{}, err
 				}
 			}

@@ -356,7 +356,7 @@ func (s Snapshot) masks(file string, lines [2]int) bool {
 			continue
 		}
 		for n, line := range headLines(bf.Diff) {
-			if lines[0] <= n && n <= lines[1] && strings.Contains(line, sanitize.Redacted) {
+			if lines[0] <= n && n <= lines[1] && strings.Contains(line.Text, sanitize.Redacted) {
 				return true
 			}
 		}

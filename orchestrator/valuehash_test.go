@@ -1,10 +1,13 @@
 package orchestrator
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -19,7 +22,7 @@ func TestValueHash(t *testing.T) {
 		t.Helper()
 		text += strings.Repeat("\n+z", 8)
 		b := review.Brief{Files: []review.BriefFile{{Path: name, Diff: fmt.Sprintf("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,%d @@\n+%s\n", 1+strings.Count(text, "\n"), text)}}}
-		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: sanitize.MaskSpelled(name), Line: &line, Title: "Adds a token"}, b)
+		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: sanitize.MaskSpelled(name), Line: &line, Title: "Adds a token"}, b, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +48,7 @@ func TestValueHash(t *testing.T) {
 		t.Helper()
 		gone := review.BriefFile{Path: "a.env", Diff: "diff --git a/a.env b/a.env\ndeleted file mode 120000\n--- a/a.env\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"}
 		made := review.BriefFile{Path: name, Diff: "diff --git a/a.env b/a.env\nnew file mode 100644\n--- /dev/null\n+++ b/a.env\n@@ -0,0 +1 @@\n+" + value + "\n"}
-		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: "a.env", Line: &line, Title: "Adds a token"}, review.Brief{Files: []review.BriefFile{gone, made}})
+		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: "a.env", Line: &line, Title: "Adds a token"}, review.Brief{Files: []review.BriefFile{gone, made}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +62,7 @@ func TestValueHash(t *testing.T) {
 	hidden := func(text string) string {
 		t.Helper()
 		f := review.Finding{ID: "STATIC-HIDDEN-TEXT-1", Category: review.CategorySecurity, Priority: review.P2, File: "a.py", Line: &line, Title: "Adds invisible characters"}
-		hash, err := valueHash(f, review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+" + text + "\n"}}})
+		hash, err := valueHash(f, review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+" + text + "\n"}}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +71,33 @@ func TestValueHash(t *testing.T) {
 	if one := hidden("shalom\u202c"); len(one) != 16 || one == hidden("shalom\u202e") {
 		t.Error("one line with hidden text is another (threats.md T505)")
 	}
-	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", Priority: review.P2, File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}); hash != "" || err != nil {
+	long = strings.Repeat("x = 1\n+", 60_000)
+	start := time.Now()
+	for range 20 {
+		of(1, "-----BEGIN PRIVATE KEY-----\n+"+long)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("a key without an end in a long file took %v for 20 findings (threats.md T536)", took)
+	}
+	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", Priority: review.P2, File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}, 0); hash != "" || err != nil {
 		t.Errorf("a finding that is no secret has %q, %v", hash, err)
+	}
+}
+
+// A line of code is counted behind those like it that stand in its file, and those that the change adds before it (threats.md T535).
+func TestLikeBefore(t *testing.T) {
+	const whole = "stop()\n\n  stop()\na\nstop()\nstop(1)\n"
+	b := review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,5 @@\n+stop()\n \n   stop()\n a\n+stop()\n"}}}
+	read := func(ctx context.Context, file string) (evidence.File, error) {
+		return evidence.New(files{headSHA + ":a.py": whole}, headSHA, "", nil).Read(ctx, headSHA, file)
+	}
+	for _, row := range []struct {
+		id         string
+		line, want int
+	}{{"STATIC-DEBUG-1", 1, 1}, {"STATIC-DEBUG-2", 5, 2}, {secretRule + "X-1", 5, 0}} {
+		got, err := likeBefore(t.Context(), review.Finding{ID: row.id, Priority: review.P1, File: "a.py", Line: &row.line}, b, read)
+		if err != nil || got != row.want {
+			t.Errorf("%s in line %d: %d, %v", row.id, row.line, got, err)
+		}
 	}
 }

@@ -106,6 +106,19 @@ func (c *Checker) Shown(related []review.RelatedFile) *Checker {
 // Quotes reports whether a quote stands in the file, white space folded.
 func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
 
+// Like counts the lines of the file that are like one, white space around them aside.
+func (f File) Like(line string) (n int) {
+	if f.text == nil {
+		return 0
+	}
+	for l := range strings.Lines(f.text.text) {
+		if strings.TrimSpace(l) == strings.TrimSpace(line) {
+			n++
+		}
+	}
+	return n
+}
+
 // Bears reports whether a quote stands in the file, also as models copy what they are shown, or is not known to be missing.
 func (f File) Bears(quote string) bool {
 	s := search{left: vainMost}
