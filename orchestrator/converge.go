@@ -58,6 +58,8 @@ func (m matched) converge(c counted, reason string) turn {
 	case open == 0 && len(m.waiting) > 0:
 		t.reason = m.waitingWords() + ": " + reason
 	case open == 0, req.Fix == nil, req.DryRun:
+	case m.in.Unruled:
+		t.reason = "more was said in a thread while agents were at work, and the next run asks the judge before anything is fixed: " + reason
 	case m.in.Round < req.rounds():
 		t.goesOn = true
 	case m.in.Round > 1:

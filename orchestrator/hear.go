@@ -104,6 +104,7 @@ func (in Inputs) hearing(h heard) Inputs {
 	now.Discussion, now.Pretenders, now.Conversation, now.People, now.Voiced = h.Discussion, h.Pretenders, h.Conversation, h.People, h.Voiced
 	out := Stored{Inputs: in}.today(now)
 	out.Disputes = in.stillRuled(out)
+	out.Unruled = rulings(out.Disputes) < rulings(in.Disputes)
 	if v := in.Verifier; v != nil && !equal(gather(in).verifyPayload(), gather(out).verifyPayload()) {
 		silent := *v
 		silent.Answer.Verifier, silent.Evidence = nil, nil
@@ -117,7 +118,7 @@ func (in Inputs) stillRuled(now Inputs) (out []AgentReport) {
 	ids := map[string]string{}
 	for _, was := range in.disputes() {
 		for _, is := range now.disputes() {
-			if was.cure == is.cure && equal(in.Snapshot.Conversation.Threads[was.thread], now.Snapshot.Conversation.Threads[is.thread]) {
+			if was.cure == is.cure && equal(in.Snapshot.counting(was), now.Snapshot.counting(is)) {
 				ids[was.id] = is.id
 			}
 		}
@@ -142,6 +143,33 @@ func (in Inputs) stillRuled(now Inputs) (out []AgentReport) {
 		out = append(out, h)
 	}
 	return out
+}
+
+// rulings counts the answers of judges.
+func rulings(disputes []AgentReport) (n int) {
+	for _, h := range disputes {
+		if h.Answer.Verifier != nil {
+			n += len(h.Answer.Verifier.Assessments)
+		}
+	}
+	return n
+}
+
+// counting is the thread of a dispute with what was said in it by those whom a judge is told of, and of a cure, by those who may object to it. What anybody else says
+// there takes no answer away: it counts by what it is (threats.md T537).
+func (s Snapshot) counting(d dispute) conversation.Thread {
+	t, people := s.Conversation.Threads[d.thread], s.persons()
+	all, answered := t.DeveloperReplies, t.Answered
+	t.DeveloperReplies = nil
+	for i, r := range all {
+		switch {
+		case people.Voice(r.Author, r.Bot).Heard(), d.cure && people.MayObject(r):
+			t.DeveloperReplies = append(t.DeveloperReplies, r)
+		case i < answered:
+			t.Answered--
+		}
+	}
+	return t
 }
 
 // still says why what passed does not pass any more: it was heard by a process that was stopped before it said so, and people have said something since. Of a run

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,8 +70,17 @@ func TestWhatJudgesSaidOfThreadsThatAreAsTheyWere(t *testing.T) {
 	state := *said.Conversation
 	said.Conversation = &state
 	state.Threads = append([]conversation.Thread{}, state.Threads...)
-	state.Threads[0].DeveloperReplies = append(state.Threads[0].DeveloperReplies, conversation.Reply{Author: "boss", Body: "It is wrong all the same."})
+	asIs := state.Threads[0].DeveloperReplies
+	state.Threads[0].DeveloperReplies = append(slices.Clone(asIs), conversation.Reply{Author: "stranger", Body: "+1", Association: "NONE"})
+	if got := Judge(in.hearing(said)).Result.Outcome; got != review.Converged {
+		t.Errorf("a stranger takes an answer away: %s (threats.md T537)", got)
+	}
+	state.Threads[0].DeveloperReplies = append(slices.Clone(asIs), conversation.Reply{Author: "boss", Body: "It is wrong all the same."})
+	in.Request.Fix = &FixPlan{}
 	j := Judge(in.hearing(said))
+	if j.GoesOn {
+		t.Error("what the judge conceded is fixed before he is asked again")
+	}
 	if j.Result.Outcome != review.ChangesRequested || len(j.Result.Findings) != 1 || j.Result.Findings[0].Title != other.Title {
 		t.Errorf("%s: %+v", j.Result.Outcome, j.Result.Findings)
 	}
