@@ -306,7 +306,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		}
 		first := g.findings[groups[n][0]]
 		if !a.Silent {
-			out.held = append(out.held, held{first, a.Dismissal, a.Apart, a.OtherValue})
+			out.held = append(out.held, held{first, a.Dismissal, a.Apart, a.OtherValue, a.MergedBy != ""})
 			continue
 		}
 		var all []review.Finding
@@ -346,6 +346,8 @@ type held struct {
 	by      dismissals.Dismissal
 	// apart and otherValue are those of Applied.
 	apart, otherValue bool
+	// merged is true where somebody other than the author is proven to have merged the line.
+	merged bool
 }
 
 // unproven are the commits whose mergers would decide, those of dismissals that were met first.
@@ -386,6 +388,8 @@ func (g gathered) dismissalNotes() []string {
 			why = "its line is for a less grave finding, or for one that is not about security; `prloop dismiss` writes one for it"
 		case h.by.Code != nil:
 			why = "a comment in the code cannot dismiss a P0, a P1 or a security finding; a line of " + sanitize.CodeSpan(dismissals.Name) + " that somebody else merged can"
+		case h.merged:
+			why = "its line names it in other words than all that it is said in now; `prloop dismiss` writes one for these"
 		case g.in.Request.Target.Local():
 			why = "it is P0, P1 or about security, and such a line counts in a pull request once somebody other than its author has merged it"
 		}

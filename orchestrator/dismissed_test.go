@@ -222,3 +222,18 @@ func TestMergersOfDismissals(t *testing.T) {
 		}
 	}
 }
+
+// Where somebody else has merged a line, nobody is told to have it merged: what it does not name is said instead.
+func TestWhyAMergedLineIsHeld(t *testing.T) {
+	var in Inputs
+	in.Request.Target = review.Target{PR: 7}
+	in.Snapshot.Dismissals = &Dismissals{}
+	f := review.Finding{Priority: review.P1, Category: "bug", Title: "Mean divides by zero"}
+	line := dismissals.Dismissal{Mark: &identity.Mark{Category: "bug"}, Priority: review.P1}
+	for merged, want := range map[bool]string{true: "in other words than all", false: "nobody but the author"} {
+		notes := gathered{in: in, held: []held{{finding: f, by: line, merged: merged}}}.dismissalNotes()
+		if len(notes) != 1 || !strings.Contains(notes[0], want) {
+			t.Errorf("%v: %q", merged, notes)
+		}
+	}
+}
