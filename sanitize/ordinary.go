@@ -66,11 +66,26 @@ var (
 	noValue  = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
 )
 
+// plainName is words with signs between, and small numbers.
+const plainName = `(?:[A-Z]?[a-z]{2,15}|[A-Z]{2,10})(?:[-_.](?:[A-Z]?[a-z]{2,15}|[A-Z]{2,10})|[-_]?[0-9]{1,3}\b|[-_]?[0-9]{1,3}_){0,6}`
+
+var (
+	// keptAt names a secret in a store: of AWS, whose names end in six characters of its own, of Google, 1Password and Vault.
+	keptAt = lazyregexp.New(`^(?:arn:aws[a-z-]{0,10}:(?:secretsmanager|ssm):[a-z0-9-]{0,20}:[0-9]{0,12}:(?:secret:|parameter/)` + plainName + `(?:/` + plainName + `){0,5}(?:-[A-Za-z0-9]{6})?` +
+		`|projects/(?:[0-9]{1,12}|` + plainName + `)/secrets/` + plainName + `(?:/versions/(?:[0-9]{1,4}|latest))?` +
+		`|op:/(?:/` + plainName + `){2,4}|vault:` + plainName + `(?:/` + plainName + `){0,5}#` + plainName + `)$`)
+	// patternOf is a pattern of ranges of characters: nothing in it is written out but what a token begins with.
+	patternOf = lazyregexp.New(`^\^?(?:[a-z]{2,6}[_-])?(?:(?:\(\?[=!]\.\*)?(?:\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[dwWs]|[^A-Za-z0-9\]\s])+\]|\.|\\[dw])(?:\{[0-9]{1,3}(?:,[0-9]{0,3})?\}|[*+?])?\)?)+\$?$`)
+)
+
 // MadeUp reports whether a value says that it is no real one.
 func MadeUp(v string) bool { return madeUp.MatchString(v) }
 
 // NoValue reports whether a value has a shape that assignments often have without being secrets: a path, an address, a name.
-func NoValue(v string) bool { return noValue.MatchString(v) }
+// Where a secret is kept and a pattern that it matches hold nothing of it, as long as they are that from end to end, in plain words.
+func NoValue(v string) bool {
+	return noValue.MatchString(v) || keptAt.MatchString(v) || patternOf.MatchString(v)
+}
 
 // LocalHost reports whether a host is one of a set-up for development.
 func LocalHost(host string) bool {
