@@ -27,7 +27,7 @@ type Inputs struct {
 	Verifier *AgentReport `json:"verifier,omitempty"`
 	// Disputes is what the judges said of what people said against findings.
 	Disputes []AgentReport `json:"disputes,omitempty"`
-	// Unruled is true when an answer of a judge fell away because of what was said after it: nothing is fixed before he is asked again.
+	// Unruled is true when an answer of a judge fell away because of what was said after it: nothing is fixed before it is asked again.
 	Unruled bool `json:"unruled,omitempty"`
 	// Earlier are the findings of earlier rounds, at their places in this round's head.
 	Earlier []Tracked `json:"earlier,omitempty"`
