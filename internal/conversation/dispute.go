@@ -16,7 +16,7 @@ const (
 	Conceded Ruling = "conceded"
 	// Later: it holds, and may wait for another pull request.
 	Later Ruling = "later"
-	// Word: a person's word stands.
+	// Word: the word of the author stands, who may write, and whom nobody else is there to decide with.
 	Word Ruling = "word"
 )
 
@@ -159,9 +159,12 @@ func (p People) reconciles(t Thread, grave bool) bool {
 }
 
 // MayObject reports whether a reply may be an objection to a cure: more than thanks, from somebody else than the author who may block.
-func (p People) MayObject(r Reply) bool {
+func (p People) MayObject(r Reply) bool { return p.mayBlock(r) && !OnlyThanks(r.Body) }
+
+// mayBlock reports whether a reply is from somebody else than the author who may block.
+func (p People) mayBlock(r Reply) bool {
 	v := p.Voice(r.Author, r.Bot)
-	return !v.Bot && !v.Author && (v.Write || review.MayBlock(r.Association)) && !OnlyThanks(r.Body)
+	return !v.Bot && !v.Author && (v.Write || review.MayBlock(r.Association))
 }
 
 // objects gives the first of some replies to an answer of ours that may object to it.
@@ -284,13 +287,14 @@ func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 	if t.Turns < MostTurns {
 		return Answer{Status: Disputed}, true
 	}
-	if !grave {
-		for _, r := range said {
-			v := p.Voice(r.Author, r.Bot)
-			if v.Write && (!v.Author || len(p.Reviewers) == 0) {
-				return Answer{Status: Resolved, Ruling: Word, Word: v.Login}, true
-			}
-		}
+	if v := p.Voice(p.Author, false); !grave && p.alone(t) && v.Write && slices.ContainsFunc(said, func(r Reply) bool { return p.Voice(r.Author, r.Bot).Author }) {
+		return Answer{Status: Resolved, Ruling: Word, Word: v.Login}, true
 	}
 	return Answer{Status: HandedOver, Because: BecauseTurns}, true
+}
+
+// alone reports whether the author of a pull request has nobody to settle a dispute with: nobody reviews it, and nobody else who may block says anything in the thread.
+// Whether they speak for the author or for us is for nobody to guess: one click of theirs tells.
+func (p People) alone(t Thread) bool {
+	return len(p.Reviewers) == 0 && !slices.ContainsFunc(t.DeveloperReplies, p.mayBlock)
 }

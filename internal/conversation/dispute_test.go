@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +59,12 @@ func TestDecide(t *testing.T) {
 		{"maintained twice, and people review", crowd(true, "boss"), 1, false, "ada", maintained, turns},
 		{"maintained twice, and nobody reviews: the developer's word stands", crowd(true), 1, false, "ada", maintained, word("ada")},
 		{"that of an author who may not write does not", crowd(false), 1, false, "ada", maintained, turns},
-		{"a reviewer who insists has decided", crowd(true, "boss"), 1, false, "boss", maintained, word("boss")},
+		{"a reviewer insists: one click of theirs decides", crowd(true, "boss"), 1, false, "boss", maintained, turns},
+		{"somebody else who may write has the last word: it may be for us", crowd(false), 1, false, "ada boss", maintained, turns},
+		{"or for an author who may write", crowd(true), 1, false, "ada boss", maintained, turns},
+		{"they spoke first", crowd(true), 1, false, "boss ada", maintained, turns},
+		{"they speak alone", crowd(true), 1, false, "boss", maintained, turns},
+		{"a guest and a stranger are nobody to decide with", crowd(true), 1, false, "guest eve ada", maintained, word("ada")},
 		{"nobody disagrees", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingNone}, silent},
 		{"nobody answers for it", crowd(true), 0, false, "ada", conversation.Judged{}, silent},
 		{"a word that is no ruling", crowd(true), 0, false, "ada", conversation.Judged{Ruling: "approved", Proven: true}, silent},
@@ -75,13 +81,30 @@ func TestDecide(t *testing.T) {
 		{"grave: maintained twice against a reviewer", crowd(true), 1, true, "boss", maintained, turns},
 		{"grave: later, twice", crowd(true), 1, true, "ada", later, turns},
 	} {
-		thread := conversation.Thread{ID: "1", Status: conversation.Pending, Turns: row.turns, DeveloperReplies: []conversation.Reply{disagrees(row.by)}}
+		thread := conversation.Thread{ID: "1", Status: conversation.Pending, Turns: row.turns}
+		for _, login := range strings.Fields(row.by) {
+			thread.DeveloperReplies = append(thread.DeveloperReplies, disagrees(login))
+		}
 		if row.turns > 0 {
 			thread.Status = conversation.Disputed
 		}
 		got, ok := row.people.Decide(thread, row.grave, row.judged)
 		if got != row.want || ok != (row.want != silent) {
 			t.Errorf("%s: %+v, %v; want %+v", row.name, got, ok, row.want)
+		}
+	}
+}
+
+// An author who says nothing in the turn has not insisted, and an owner, member or collaborator may block also where nobody knows what they may do.
+func TestTheWordIsTheAuthorsAlone(t *testing.T) {
+	ada, eve := disagrees("ada"), disagrees("eve")
+	eve.Association = "MEMBER"
+	for _, thread := range []conversation.Thread{
+		{Status: conversation.Disputed, Turns: 1, Answered: 1, DeveloperReplies: []conversation.Reply{ada, disagrees("boss")}},
+		{Status: conversation.Disputed, Turns: 1, Answered: 1, DeveloperReplies: []conversation.Reply{eve, ada}},
+	} {
+		if got, _ := crowd(true).Decide(thread, false, conversation.Judged{Ruling: review.RulingMaintained}); got.Status != conversation.HandedOver {
+			t.Errorf("%+v, where somebody else may decide: %+v", thread.DeveloperReplies, got)
 		}
 	}
 }
