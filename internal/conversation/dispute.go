@@ -113,8 +113,8 @@ func (t Thread) objections() (out []Reply) {
 	if t.gone() {
 		return t.since()
 	}
-	for _, r := range t.DeveloperReplies {
-		if r.After && t.Ruling == "" {
+	for i, r := range t.DeveloperReplies {
+		if r.After && !t.ruled(i) {
 			out = append(out, r)
 		}
 	}
@@ -126,13 +126,16 @@ func (t Thread) contested() (out []Reply) {
 	if t.gone() {
 		return t.since()
 	}
-	for _, r := range t.DeveloperReplies {
-		if r.Commit != "" && r.Commit != t.Head && t.Ruling == "" {
+	for i, r := range t.DeveloperReplies {
+		if r.Commit != "" && r.Commit != t.Head && !t.ruled(i) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
+
+// ruled reports whether a ruling of ours answers the reply of an index.
+func (t Thread) ruled(reply int) bool { return t.Ruling != "" && reply < t.Answered }
 
 // Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
 // gone, or at a head where the code that the thread quotes was gone. It counts from somebody who may write, or belongs here by what GitHub says, which may
@@ -261,8 +264,17 @@ const (
 )
 
 // Decide gives our answer in a dispute; ok is false when there is nothing to say. grave is as in Settled. It is a law that no ruling of a
-// judge alone settles a grave finding.
+// judge alone settles a grave finding, and that none settles one over what somebody objects: that is people's.
 func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
+	a, ok = p.decide(t, grave, j)
+	if _, objected := p.objects(t.objections()); objected && a.Status == Resolved {
+		return Answer{Status: HandedOver, Because: BecauseTurns}, true
+	}
+	return a, ok
+}
+
+// decide is Decide before anybody asks who objects.
+func (p People) decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 	said := p.Open(t)
 	if len(said) == 0 {
 		return Answer{}, false
