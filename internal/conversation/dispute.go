@@ -140,16 +140,18 @@ func (t Thread) ruled(reply int) bool { return t.Ruling != "" && reply < t.Answe
 // Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
 // gone, or at a head where the code that the thread quotes was gone. It counts from somebody who may write, or belongs here by what GitHub says, which may
 // block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
-// resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles).
+// resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
+	others := slices.DeleteFunc(t.objections(), func(r Reply) bool { return t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy) })
 	if t.Closed && p.reconciles(t, grave) {
 		return Reply{}, false
 	}
-	return p.objects(t.objections())
+	return p.objects(others)
 }
 
 // reconciles reports whether a closed thread was closed in a way that settles what somebody says against a cure: by a person other than the author, who then may
-// write, by the author who may write where it is not grave, or by us when we said that the problem is gone. An app is nobody, unless we may be that app.
+// write, by the author who may write where it is not grave, or by us when we said that the problem is gone. An app is nobody, unless we may be that app. In an app's
+// pull request nobody is proven to be another than who is behind it, and where it is grave only we are left.
 func (p People) reconciles(t Thread, grave bool) bool {
 	by := p.Voice(t.ClosedBy, t.ClosedByBot)
 	switch {
@@ -157,6 +159,8 @@ func (p People) reconciles(t Thread, grave bool) bool {
 		return t.gone() && p.Voice(p.Own, false).Bot
 	case by.Author, by.Own && !t.gone(): // somebody may have deleted our answer
 		return by.Write && !grave
+	case p.ByApp && grave:
+		return by.Own
 	}
 	return true
 }

@@ -135,6 +135,46 @@ func TestObjection(t *testing.T) {
 	}
 }
 
+// In an app's pull request anybody may be behind it: over what is said against the cure of something grave only they close the thread who said it, and we who told the
+// cure (threats.md T543).
+func TestObjectionInAnAppsPullRequest(t *testing.T) {
+	boss, helper := disagrees("boss"), disagrees("helper")
+	for _, row := range []struct {
+		closedBy     string
+		light, heavy bool
+		said         []conversation.Reply
+	}{
+		{closedBy: "helper", heavy: true, said: []conversation.Reply{boss}},
+		{closedBy: "boss", said: []conversation.Reply{boss}},
+		{closedBy: "helper", heavy: true, said: []conversation.Reply{helper, boss}},
+		{closedBy: "prloop", said: []conversation.Reply{boss}},
+	} {
+		p := crowd(false)
+		p.Author, p.ByApp, p.Permissions["helper"] = "renovate[bot]", true, "write"
+		thread := conversation.Thread{Status: conversation.Resolved, Closed: true, ClosedBy: row.closedBy, DeveloperReplies: row.said}
+		for grave, want := range map[bool]bool{false: row.light, true: row.heavy} {
+			if _, got := p.Objection(thread, grave); got != want {
+				t.Errorf("closed by %q, grave %t: %t, want %t", row.closedBy, grave, got, want)
+			}
+		}
+	}
+}
+
+// Who objects and then closes the thread has settled that, also as the account that we post as, which settles nothing of others (threats.md T544).
+func TestWhoObjectsSettlesIt(t *testing.T) {
+	own := disagrees("prloop")
+	own.After = true
+	for _, row := range []struct {
+		said conversation.Reply
+		want bool
+	}{{own, false}, {conversation.Reply{Author: "boss", Body: "No.", After: true}, true}} {
+		thread := conversation.Thread{Status: conversation.Pending, Closed: true, ClosedBy: "prloop", DeveloperReplies: []conversation.Reply{row.said}}
+		if _, got := crowd(false).Objection(thread, true); got != row.want {
+			t.Errorf("said by %q and closed by prloop: %t, want %t", row.said.Author, got, row.want)
+		}
+	}
+}
+
 // What was edited after we settled a thread is said then (threats.md T498); in a dispute it is no further turn.
 func TestEditedReplies(t *testing.T) {
 	answered := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
