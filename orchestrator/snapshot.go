@@ -273,6 +273,19 @@ func (l *Loop) goneAt(ctx context.Context, c *evidence.Checker, t conversation.T
 	return err == nil && !bears(file, t), err
 }
 
+// changedAt reports whether the code of a thread had changed at a commit: its lines had, or nothing stood in its file of what it quotes. A quote that somebody
+// keeps elsewhere does not say that the code is as it was, and not every thread has one.
+func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
+	if commit == "" || commit == t.Head {
+		return false, nil
+	}
+	d, err := l.History.Diff(ctx, t.Head, commit)
+	if err == nil && slices.ContainsFunc(t.Places(), func(was conversation.Stood) bool { return spot(d, spelling.Raw(t.File), was).Gone }) {
+		return true, nil
+	}
+	return l.goneAt(ctx, c, t, commit)
+}
+
 // apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed.
 func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 	if snap.Conversation == nil {
@@ -285,7 +298,7 @@ func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 	return nil
 }
 
-// saidAfter marks what people who may object said in our threads at heads that no longer had what the thread quotes.
+// saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed.
 func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
 	c, people := snap.checker(l.History), snap.persons()
 	for _, t := range snap.Conversation.Threads {
@@ -295,7 +308,7 @@ func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
 				continue
 			}
 			var err error
-			if r.After, err = l.goneAt(ctx, c, t, r.Commit); err != nil {
+			if r.After, err = l.changedAt(ctx, c, t, r.Commit); err != nil {
 				return err
 			}
 		}

@@ -81,7 +81,7 @@ type Reply struct {
 	// Updated is when GitHub touched it last, Edited when somebody changed its text; zero where nobody has.
 	Updated time.Time `json:"updated,omitzero"`
 	Edited  time.Time `json:"edited,omitzero"`
-	// Commit is the head at which it was said, where GitHub says. After is true where that no longer had the code that the thread quotes.
+	// Commit is the head at which it was said, where GitHub says. After is true where the code of the thread had changed by then.
 	Commit string `json:"commit,omitempty"`
 	After  bool   `json:"after,omitempty"`
 	// Association is GitHub's, Bot true of apps; neither grants anything.

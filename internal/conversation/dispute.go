@@ -107,8 +107,8 @@ func (t Thread) since() (out []Reply) {
 	return out
 }
 
-// objections are what was said since we said that the problem of a thread is gone, and, where we have not said that, of code that no longer had what the thread
-// quotes. What a ruling of ours answers is none.
+// objections are what was said since we said that the problem of a thread is gone, and, where we have not said that, of code that had changed since the
+// thread was opened. What a ruling of ours answers is none.
 func (t Thread) objections() (out []Reply) {
 	if t.gone() {
 		return t.since()
@@ -138,7 +138,7 @@ func (t Thread) contested() (out []Reply) {
 func (t Thread) ruled(reply int) bool { return t.Ruling != "" && reply < t.Answered }
 
 // Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
-// gone, or at a head where the code that the thread quotes was gone. It counts from somebody who may write, or belongs here by what GitHub says, which may
+// gone, or at a head where the code of the thread had changed. It counts from somebody who may write, or belongs here by what GitHub says, which may
 // block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
 // resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
