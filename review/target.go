@@ -218,6 +218,8 @@ type Comment struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// EditedAt is when somebody changed its text last, where GitHub says; zero when nobody has.
 	EditedAt time.Time `json:"editedAt,omitzero"`
+	// EditedBy is who did, where that is another than its author.
+	EditedBy string `json:"editedBy,omitempty"`
 	// Commit is the head at which a comment of a thread was said, where GitHub says.
 	Commit string `json:"commit,omitempty"`
 	// Minimized is true when somebody collapsed it.

@@ -198,11 +198,11 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		need(ts, neg, at > 0 && at <= len(p.Comments()) && strings.Contains(p.Comments()[at-1].Body, rest[1]), "a comment with that text")
 		c := p.Comments()[at-1]
 		p.EditComment(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
-	case "edit": // edit NUMBER OLD NEW [last|K]: somebody edits the first comment of a thread, the last, or the one of that number, from 1
-		need(ts, neg, len(rest) == 3 || len(rest) == 4, "pr N edit NUMBER OLD NEW [last|K]")
+	case "edit": // edit NUMBER OLD NEW [last|K [LOGIN]]: its author edits the first comment of a thread, the last, or the one of that number, from 1, or somebody else does
+		need(ts, neg, len(rest) >= 3 && len(rest) <= 5, "pr N edit NUMBER OLD NEW [last|K [LOGIN]]")
 		all := threadOf(ts, p, rest[0]).Comments
 		c := all[0]
-		if len(rest) == 4 {
+		if len(rest) >= 4 {
 			at, err := len(all), error(nil)
 			if rest[3] != "last" {
 				at, err = strconv.Atoi(rest[3])
@@ -211,7 +211,7 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 			need(ts, neg, at > 0 && at <= len(all), "a comment of that number")
 			c = all[at-1]
 		}
-		p.EditReply(c.ID, strings.Replace(c.Body, rest[1], rest[2], 1))
+		p.EditReplyAs(c.ID, strings.Join(rest[min(4, len(rest)):], ""), strings.Replace(c.Body, rest[1], rest[2], 1))
 	case "pending": // somebody has begun a review and not submitted it: pending LOGIN
 		need(ts, neg, len(rest) == 1, "pr N pending LOGIN")
 		p.AddReview(forge.Review{Author: rest[0], State: "PENDING"})

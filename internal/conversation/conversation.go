@@ -78,9 +78,10 @@ type Reply struct {
 	Author    string    `json:"author"`
 	Body      string    `json:"body"`
 	Timestamp time.Time `json:"timestamp"`
-	// Updated is when GitHub touched it last, Edited when somebody changed its text; zero where nobody has.
-	Updated time.Time `json:"updated,omitzero"`
-	Edited  time.Time `json:"edited,omitzero"`
+	// Updated is when GitHub touched it last, Edited when somebody changed its text; zero where nobody has. EditedBy is who did, where that is another than the author.
+	Updated  time.Time `json:"updated,omitzero"`
+	Edited   time.Time `json:"edited,omitzero"`
+	EditedBy string    `json:"edited_by,omitempty"`
 	// Commit is the head at which it was said, where GitHub says. After is true where the code of the thread had changed by then.
 	Commit string `json:"commit,omitempty"`
 	After  bool   `json:"after,omitempty"`
@@ -340,7 +341,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	if !o.Marked {
 		if body := strings.TrimSpace(c.Body); body != "" && (!c.Minimized || review.MayBlock(c.Author.Association)) { // GitHub does not say who hid it
 			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
-				Edited: c.EditedAt.UTC(), Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})
+				Edited: c.EditedAt.UTC(), EditedBy: c.EditedBy, Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
 	}

@@ -165,8 +165,11 @@ func (p People) reconciles(t Thread, grave bool) bool {
 	return true
 }
 
-// MayObject reports whether a reply may be an objection to a cure: more than thanks, from somebody else than the author who may block.
-func (p People) MayObject(r Reply) bool { return p.mayBlock(r) && !OnlyThanks(r.Body) }
+// MayObject reports whether a reply may be an objection to a cure: more than thanks, from somebody else than the author who may block. What somebody else has edited
+// are not their words: nobody knows what they said.
+func (p People) MayObject(r Reply) bool {
+	return p.mayBlock(r) && (r.EditedBy != "" || !OnlyThanks(r.Body))
+}
 
 // mayBlock reports whether a reply is from somebody else than the author who may block.
 func (p People) mayBlock(r Reply) bool {

@@ -43,12 +43,14 @@ type comment struct {
 	PublishedAt *time.Time
 	// LastEditedAt is when somebody changed its text: UpdatedAt is another one after less.
 	LastEditedAt *time.Time
-	IsMinimized  bool
+	// Editor is who did.
+	Editor      *struct{ Login string }
+	IsMinimized bool
 	// PullRequestReview is the review that a comment of a thread is part of. GitHub makes one of each reply, at the head of then.
 	PullRequestReview *struct{ Commit *struct{ OID string } }
 }
 
-const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt isMinimized`
+const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt editor { login } isMinimized`
 
 func (m comment) shape() review.Comment {
 	id, _ := strconv.ParseInt(m.FullDatabaseID, 10, 64)
@@ -62,6 +64,9 @@ func (m comment) shape() review.Comment {
 	}
 	out := review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
 		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, Minimized: m.IsMinimized}
+	if m.Editor != nil && (m.Author == nil || m.Editor.Login != m.Author.Login) {
+		out.EditedBy = m.Editor.Login
+	}
 	if in := m.PullRequestReview; in != nil && in.Commit != nil {
 		out.Commit = in.Commit.OID
 	}

@@ -134,13 +134,16 @@ func (p *PullRequest) Reply(thread int64, login, body string) int64 {
 }
 
 // EditReply replaces the body of a comment in an inline conversation; it reports whether it was there.
-func (p *PullRequest) EditReply(id int64, body string) bool {
+func (p *PullRequest) EditReply(id int64, body string) bool { return p.EditReplyAs(id, "", body) }
+
+// EditReplyAs is EditReply by somebody who may write; empty for its author.
+func (p *PullRequest) EditReplyAs(id int64, login, body string) bool {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	for _, t := range p.threads {
 		for _, c := range t.Comments {
 			if c.ID == id {
-				c.Body, c.Updated = body, p.f.now()
+				c.Body, c.Editor, c.Updated = body, login, p.f.now()
 				p.f.touch(c.ID, false)
 				return true
 			}

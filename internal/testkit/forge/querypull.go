@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -96,7 +97,7 @@ func (x *execution) comment(c *Comment, kind, prefix string) object {
 		fields["minimizedReason"] = c.Reason
 	}
 	if c.Updated.After(c.Created) {
-		fields["lastEditedAt"] = c.Updated
+		fields["lastEditedAt"], fields["editor"] = c.Updated, x.actor(cmp.Or(c.Editor, c.Author))
 	}
 	return object{kind: kind, fields: fields}
 }

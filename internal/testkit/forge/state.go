@@ -128,6 +128,8 @@ type Comment struct {
 	Body    string
 	Created time.Time
 	Updated time.Time
+	// Editor is who edited it last, where that was not its author.
+	Editor string
 	// Published is when its review was submitted, where that was after it was drafted.
 	Published time.Time
 	Minimized bool
