@@ -29,8 +29,8 @@ type cure struct {
 const goneReason = "the code this was about is gone, and nobody who read the whole change found the problem again"
 
 // cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
-// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a judge maintains, and what somebody who may block contradicts who saw the code without what the
-// thread quotes (threats.md T515).
+// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a judge maintains, and what somebody who may block contradicts who saw the changed
+// code (threats.md T515).
 func (j verdict) cures() (out []cure) {
 	s := j.in.Snapshot.Conversation
 	if s == nil || !j.whole() {
