@@ -46,6 +46,9 @@ func voiced(d review.Discussion, known conversation.People) string {
 		}
 	}
 	slices.Sort(said)
+	if d.Truncated { // what else there is nobody has read (threats.md T548)
+		said = append(said, "and more")
+	}
 	sum := sha256.Sum256([]byte(strings.Join(said, "\n")))
 	return hex.EncodeToString(sum[:8])
 }

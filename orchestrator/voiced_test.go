@@ -22,6 +22,9 @@ func TestVoiced(t *testing.T) {
 	none, member := of(), says("mona", "MEMBER", "P0: this drops the database")
 	edited, bot := member, member
 	edited.EditedAt, bot.Author.Bot = time.Unix(1, 0), true
+	if cut := voiced(review.Discussion{Truncated: true}, known); cut == none { // threats.md T548
+		t.Errorf("%q also of what was not read to its end", cut)
+	}
 	for _, row := range []struct {
 		name string
 		said review.Comment

@@ -40,12 +40,15 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	if err != nil {
 		return known, err
 	}
+	judged := false
 	for _, r := range runs {
 		if r.Head == pr.HeadSHA {
 			known.Lately = append(known.Lately, r.Created)
 			if r.Outcome == review.Superseded {
 				known.Overtaken = cmp.Or(known.Overtaken, r.ID)
+				known.Unjudged = known.Unjudged || !judged
 			}
+			judged = judged || slices.Contains(decided, r.Outcome)
 		}
 	}
 	if known.Stopped, known.StoppedAt, err = s.halted(ctx, pr); err != nil {
@@ -101,8 +104,12 @@ func (s *Service) said(ctx context.Context, pr review.PullRequest, read review.R
 	if err != nil {
 		return false, err
 	}
-	now, err := (&orchestrator.Loop{Forge: client, People: heldPeople{gatekeeper{client}}}).Voiced(ctx, pr)
-	return now != read.ThreadsRead, err
+	for _, people := range []orchestrator.People{heldPeople{gatekeeper{client}}, gatekeeper{client}} { // a run asks anew what somebody may do
+		if now, err := (&orchestrator.Loop{Forge: client, People: people}).Voiced(ctx, pr); err != nil || now == read.ThreadsRead {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // heldPeople are asked about once an hour: looks are many.

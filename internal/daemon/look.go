@@ -337,7 +337,7 @@ func (e laterError) Error() string { return e.why }
 // begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, when its commit was looked at often, and when its author has had
 // as many as there are in a day. What a person asked for begins all the same, and does not count.
 func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Known) error {
-	if known.Contested(pr) { // what people say of what is approved waits for nothing
+	if known.Urgent(pr) { // what people say of what is approved waits for nothing
 		return nil
 	}
 	now := wallclock.Now()

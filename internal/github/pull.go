@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -57,11 +58,11 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
   }
 }`
 
-const decisionFields = `databaseId state author { ` + actorFields + ` } authorAssociation`
+const decisionFields = `id fullDatabaseId state author { ` + actorFields + ` } authorAssociation`
 
 // decision is somebody's newest review that approves, requests changes, or was dismissed.
 type decision struct {
-	DatabaseID               int64
+	ID, FullDatabaseID       string
 	State, AuthorAssociation string
 	Author                   *actor
 }
@@ -146,19 +147,19 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 // whom GitHub says that they may write, also of members whose membership is private, whom their association does not tell (threats.md T493), and however many strangers
 // review (threats.md T528); all are everybody's, as a member who may not write blocks too.
 func standing(writers, all []decision) (standing string, refused bool) {
-	count := map[int64]decision{}
+	count := map[string]decision{}
 	for _, r := range writers {
 		if by := r.Author.person(r.AuthorAssociation); !by.Bot {
-			count[r.DatabaseID] = r
+			count[r.ID] = r
 		}
 	}
 	for _, r := range all {
 		if review.MayBlock(r.AuthorAssociation) {
-			count[r.DatabaseID] = r
+			count[r.ID] = r
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(count)) {
-		standing += fmt.Sprintf("%d %s ", id, count[id].State)
+		standing += fmt.Sprintf("%s %s ", cmp.Or(count[id].FullDatabaseID, id), count[id].State)
 		refused = refused || count[id].State == "CHANGES_REQUESTED"
 	}
 	return standing, refused

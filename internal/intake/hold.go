@@ -77,7 +77,7 @@ const (
 // answer in a thread (threats.md T380), and its author by a draft that is made ready (threats.md T414). What a person asked for, and what somebody else who may block
 // said, waits for nothing.
 func Often(pr review.PullRequest, priority uint, k Known, now time.Time) (until time.Time, why string) {
-	if priority <= Said || k.Contested(pr) || len(k.Lately) < often || now.Sub(k.Lately[often-1]) >= oftenTime {
+	if priority <= Said || k.Urgent(pr) || len(k.Lately) < often || now.Sub(k.Lately[often-1]) >= oftenTime {
 		return time.Time{}, ""
 	}
 	if until = k.Lately[0].Add(oftenWait); !until.After(now) {

@@ -117,6 +117,7 @@ func TestOften(t *testing.T) {
 		{"a draft is made ready again", often, intake.First, func(*intake.Known) {}, true},
 		{"a draft is made ready", nil, intake.First, func(*intake.Known) {}, false},
 		{"a member's review", often, intake.Again, func(k *intake.Known) { k.Standing = "" }, false},
+		{"contested, and a review of that was overtaken", often, intake.Again, func(k *intake.Known) { k.Standing, k.Unjudged = "", true }, true},
 		{"not so often", often[1:], intake.Again, func(*intake.Known) {}, false},
 		{"over a longer time", append(often[:11:11], ago(180)...), intake.Again, func(*intake.Known) {}, false},
 		{"not for ten minutes", append(ago(10, 10, 10, 10, 10, 10), often[6:]...), intake.Again, func(*intake.Known) {}, false},

@@ -37,6 +37,8 @@ type Known struct {
 	Said bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
+	// Unjudged is true when such a run is newer than all that judged the commit.
+	Unjudged bool
 	// Stopped says who asked for a stop about the commit that is the head now, since the last run began. Nothing is fixed then. StoppedAt is how often the
 	// pull request had been asked for.
 	Stopped   string
@@ -127,6 +129,10 @@ const (
 func (k Known) Contested(pr review.PullRequest) bool {
 	return k.About(pr) && (k.Standing != Standing(pr) || k.Said)
 }
+
+// Urgent reports whether the review of what people contest waits for nothing. Where one was overtaken it does: an author closes and opens their pull request as often as
+// they like (threats.md T547), and the run that was overtaken has left no success.
+func (k Known) Urgent(pr review.PullRequest) bool { return k.Contested(pr) && !k.Unjudged }
 
 // About reports whether a run judged the commit that is the head now, be it that another one was reviewed since (threats.md T531).
 func (k Known) About(pr review.PullRequest) bool { return k.Judged || k.Head == pr.HeadSHA }
