@@ -259,6 +259,7 @@ func (l look) known(ctx context.Context, client hub, pr review.PullRequest, canc
 		if k.Said, err = l.counts(ctx, client); err != nil {
 			return k, err
 		}
+		k.Told = k.Said && k.Standing == intake.Standing(pr)
 	}
 	if cancelled != "" && k.Stopped == "" {
 		if k.Stopped, err = l.halted(ctx, pr, k, cancelled); err != nil {
@@ -337,17 +338,14 @@ func (e laterError) Error() string { return e.why }
 // begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, when its commit was looked at often, and when its author has had
 // as many as there are in a day. What a person asked for begins all the same, and does not count.
 func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Known) error {
-	if known.Urgent(pr) { // what people say of what is approved waits for nothing
-		return nil
-	}
-	now := wallclock.Now()
-	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" {
+	now, urgent := wallclock.Now(), known.Urgent(pr) // what people say of what is approved
+	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" && !urgent {
 		return laterError{until.Sub(now), why}
 	}
 	if until, why := intake.Often(pr, l.Priority, known, now); why != "" {
 		return laterError{until.Sub(now), why}
 	}
-	if l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
+	if urgent || l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
 		return nil
 	}
 	about, most := material(pr, known), l.Rules.PerAuthor

@@ -35,6 +35,8 @@ type Known struct {
 	Anew bool
 	// Said is true when somebody who may block said something since that run.
 	Said bool
+	// Told is true when only events tell that.
+	Told bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
 	Overtaken string
 	// Unjudged is true when such a run is newer than all that judged the commit.
