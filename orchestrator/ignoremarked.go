@@ -8,16 +8,17 @@ import (
 )
 
 // withoutMarked drops every comment that carries the marker outside a quote or code: the analyzer ignores all of them
-// (spec.md A7). Authors of those that are not authentic are named, because a pasted marker hides what a person
+// (spec.md A7), unless somebody else has edited it into what a person said. Authors of those that are not authentic are named, because a pasted marker hides what a person
 // said (decision 2).
 func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (review.Discussion, []string) {
 	var pretenders []string
 	keep := func(comments []review.Comment) []review.Comment {
 		return slices.DeleteFunc(slices.Clone(comments), func(c review.Comment) bool {
-			if !sanitize.HasMarker(c.Body) {
+			ours := authentic(c)
+			if !sanitize.HasMarker(c.Body) || !ours && c.EditedBy != "" {
 				return false
 			}
-			if !authentic(c) {
+			if !ours {
 				pretenders = append(pretenders, c.Author.Login)
 			}
 			return true

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ var (
 	// bodyStart begins the text of a key: the version and what follows it in the forms of PKCS #1, PKCS #8 and SEC 1, how an encrypted one is encrypted, and the
 	// name of OpenSSH's form. Certificates, requests for them and public keys begin otherwise.
 	bodyStart = lazyregexp.New(`^(?:M[A-P].CAQ[AE]|MI[GH].(?:AgE[AB]|M..GCSqGSIb3DQE[FM])|MI[I-L]..(?:[AQgw]IBA|[DTjz]..Bg[ko]qhkiG9w0B(?:BQ|DA))|b3BlbnNzaC1rZXktdj)`)
-	// notBody begins long base64 that is no text of a key: a certificate, a request for one, a public key, JSON.
-	notBody = lazyregexp.New(`^(?:MI[I-L]..(?:[DTjz](?:C[BC]|ANBgkqhkiG9w0BAQE)|[AQgw]K[BC])|MI[GH].MA0GCSqGSIb3DQEBAQ|M[A-P].w..YHKoZI|AAAA|eyJ)`)
+	// notBody begins long base64 that is no text of a key: a certificate, a request for one, a public key, JSON, another armour written in base64 once more, a picture, a program, an archive.
+	notBody = lazyregexp.New(`^(?:MI[I-L]..(?:[DTjz](?:C[BC]|ANBgkqhkiG9w0BAQE)|[AQgw]K[BC])|MI[GH].MA0GCSqGSIb3DQEBAQ|M[A-P].w..YHKoZI|AAAA|eyJ|LS0tLS1CRUdJTi|iVBORw0KGgo|/9j/|R0lGOD|AGFzbQ|UEsDB|H4sI)`)
 	// armourHead is the first line of an armoured block.
 	armourHead = lazyregexp.New(`-----BEGIN [A-Z0-9 ]{1,60}-----`)
 	// keyNamed gives something to what is called a private key.
@@ -44,6 +45,7 @@ func keyBodies(s string) []Span {
 		return nil
 	}
 	b := bodies{s: s, parts: base64Parts(s), other: otherArmours(s), taken: map[int]bool{}}
+	b.setApart()
 	around := near(heads)
 	for k, p := range b.parts {
 		own := names[p.line]
@@ -65,6 +67,8 @@ type bodies struct {
 	other []Span
 	out   []Span
 	taken map[int]bool
+	// apart are the parts that begin something else, and those that go on with them.
+	apart map[int]bool
 }
 
 // base64Part is a run of base64 in a text, without what the escape sequence before it adds, and its line.
@@ -154,20 +158,44 @@ func (b *bodies) starts(k int) bool {
 	return all >= minLooseRun && bodyStart.MatchString(head)
 }
 
-// take takes part k and those that go on with it: what stands between them is the same each time, or they are like parts of a key by themselves. A word in
-// small letters is none, it may be a command.
+// setApart tells what is apart.
+func (b *bodies) setApart() {
+	b.apart = map[int]bool{}
+	for k := range b.parts {
+		if v := b.of(k); len(v) >= minKeyRun && !b.apart[k] && notBody.MatchString(v) {
+			b.apart[k] = true
+			for j := range b.after(k) {
+				b.apart[j] = true
+			}
+		}
+	}
+}
+
+// take takes part k and those that go on with it.
 func (b *bodies) take(k int) {
 	b.add(k, false)
-	pieces, glue := len(b.of(k)) < minKeyRun, ""
-	for j := k + 1; j < len(b.parts); j++ {
-		v, between := b.of(j), b.between(j-1)
-		like := len(v) >= minKeyRun && mixed(v) && len(between) <= minKeyRun
-		same := between == glue || glue == "" && pieces && len(between) <= minKeyRun
-		if !like && (!same || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz/") == "" && !pieces) {
-			return
-		}
+	for j := range b.after(k) {
 		b.add(j, true)
-		glue = between
+	}
+}
+
+// after are the parts that go on with part k: what stands between them is the same each time, or they are like parts of a key by themselves. A word in small letters is
+// none, it may be a command.
+func (b *bodies) after(k int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		pieces, glue := len(b.of(k)) < minKeyRun, ""
+		for j := k + 1; j < len(b.parts); j++ {
+			v, between := b.of(j), b.between(j-1)
+			like := len(v) >= minKeyRun && mixed(v) && len(between) <= minKeyRun
+			same := between == glue || glue == "" && pieces && len(between) <= minKeyRun
+			if !like && (!same || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz/") == "" && !pieces) {
+				return
+			}
+			if !yield(j) {
+				return
+			}
+			glue = between
+		}
 	}
 }
 
@@ -177,7 +205,7 @@ func (b *bodies) drawn(k int) bool {
 	return b.may(k) && len(v)*100 <= pieces(v)*mixedPiece && digits(v)*20 >= len(v)
 }
 
-// may reports whether part k may be of a key: it is mixed, and no part of something else, such as a name, a token with signs, a certificate.
+// may reports whether part k may be of a key: it is mixed, and no part of something else, such as a name, a token with signs, a certificate, data.
 func (b *bodies) may(k int) bool {
 	p, v := b.parts[k], b.of(k)
 	for _, at := range []int{p.from - 1, p.to} {
@@ -190,7 +218,7 @@ func (b *bodies) may(k int) bool {
 			return false
 		}
 	}
-	return mixed(v) && !notBody.MatchString(v)
+	return mixed(v) && !b.apart[k]
 }
 
 // rest takes what looks like a part of a key near headers, footers and what is taken: behind comments, or in constants of its own.

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -120,18 +121,30 @@ func TestKeyBodiesAreNoOthers(t *testing.T) {
 	}
 	mention := "if strings.HasPrefix(s, \"-----BEGIN PRIVATE KEY-----\") {\n"
 	for name, text := range map[string]string{
-		"a certificate":            armoured("CERTIFICATE", certificate),
-		"one in a text":            `CERT="` + strings.ReplaceAll(armoured("CERTIFICATE", certificate), "\n", `\n`) + `"`,
-		"a public key":             armoured("PUBLIC KEY", public),
-		"a digest for npm":         `"integrity": "sha512-` + base64.StdEncoding.EncodeToString(random(64)) + `"`,
-		"a digest":                 "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-		"a public key of OpenSSH":  "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ" + base64.StdEncoding.EncodeToString(random(240)) + " mona@acme",
-		"an address":               "https://github.com/acme/widgets/blob/3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c/docs/HowToUse2",
-		"a name":                   "TestThatAVeryLongNameOfATestWithManyWordsInItIsNoPartOfAKey2AtAll()",
-		"a certificate in one run": `cert = "` + base64.StdEncoding.EncodeToString(certificate) + `"`,
+		"a certificate":              armoured("CERTIFICATE", certificate),
+		"one in a text":              `CERT="` + strings.ReplaceAll(armoured("CERTIFICATE", certificate), "\n", `\n`) + `"`,
+		"a public key":               armoured("PUBLIC KEY", public),
+		"a digest for npm":           `"integrity": "sha512-` + base64.StdEncoding.EncodeToString(random(64)) + `"`,
+		"a digest":                   "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"a public key of OpenSSH":    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ" + base64.StdEncoding.EncodeToString(random(240)) + " mona@acme",
+		"an address":                 "https://github.com/acme/widgets/blob/3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c/docs/HowToUse2",
+		"a name":                     "TestThatAVeryLongNameOfATestWithManyWordsInItIsNoPartOfAKey2AtAll()",
+		"a certificate in constants": "cert = " + inConstants(base64.StdEncoding.EncodeToString(certificate)),
+		"a bundle in base64":         "caBundle: " + base64.StdEncoding.EncodeToString([]byte(armoured("CERTIFICATE", certificate))),
+		"a picture":                  "url(data:image/png;base64,iVBORw0KGgo" + base64.StdEncoding.EncodeToString(random(600)) + ")",
+		"a certificate in one run":   `cert = "` + base64.StdEncoding.EncodeToString(certificate) + `"`,
 	} {
 		if got := KeyBodies(mention + text + "\n"); got != nil {
 			t.Errorf("%s: %v in %s", name, got, text)
 		}
 	}
+}
+
+// inConstants is a text in string constants of 64 bytes.
+func inConstants(s string) string {
+	var out []string
+	for piece := range slices.Chunk([]byte(s), 64) {
+		out = append(out, `"`+string(piece)+`"`)
+	}
+	return strings.Join(out, " +\n  ")
 }

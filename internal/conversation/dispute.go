@@ -274,7 +274,7 @@ const (
 // judge alone settles a grave finding, and that none settles one over what somebody objects: that is people's.
 func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 	a, ok = p.decide(t, grave, j)
-	if _, objected := p.objects(t.objections()); objected && a.Status == Resolved {
+	if _, objected := p.objects(t.objections()); a.Status == Resolved && (objected || p.divided(t)) {
 		return Answer{Status: HandedOver, Because: BecauseTurns}, true
 	}
 	return a, ok
@@ -310,6 +310,13 @@ func (p People) decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 		return Answer{Status: Resolved, Ruling: Word, Word: v.Login}, true
 	}
 	return Answer{Status: HandedOver, Because: BecauseTurns}, true
+}
+
+// divided reports whether the author of a pull request argues in a thread in which somebody else who may write has said more than thanks. No model says for whom they
+// speak.
+func (p People) divided(t Thread) bool {
+	return slices.ContainsFunc(p.Open(t), func(r Reply) bool { return p.Voice(r.Author, r.Bot).Author }) &&
+		slices.ContainsFunc(t.DeveloperReplies, func(r Reply) bool { return p.MayObject(r) && p.Voice(r.Author, r.Bot).Write })
 }
 
 // alone reports whether the author of a pull request has nobody to settle a dispute with: nobody reviews it, and nobody else who may block says anything in the thread.
