@@ -109,44 +109,37 @@ func (t Thread) since() (out []Reply) {
 
 // objections are what was said since we said that the problem of a thread is gone, and, where we have not said that, of code that had changed since the
 // thread was opened. What a ruling of ours answers is none.
-func (t Thread) objections() (out []Reply) {
-	if t.gone() {
-		return t.since()
-	}
-	for i, r := range t.DeveloperReplies {
-		if r.After && !t.ruled(i) {
-			out = append(out, r)
-		}
-	}
-	return out
+func (t Thread) objections() []Reply {
+	return t.against(func(r Reply) bool { return r.After })
 }
 
 // contested are the replies that may be objections, before anybody knows what the code was like at the heads they were said at.
-func (t Thread) contested() (out []Reply) {
+func (t Thread) contested() []Reply {
+	return t.against(func(r Reply) bool { return r.Commit != "" && r.Commit != t.Head })
+}
+
+// against are the replies since we said that the problem of a thread is gone, and where we have not said that, those of a kind that no ruling of ours answers.
+func (t Thread) against(of func(Reply) bool) (out []Reply) {
 	if t.gone() {
 		return t.since()
 	}
 	for i, r := range t.DeveloperReplies {
-		if r.Commit != "" && r.Commit != t.Head && !t.ruled(i) {
+		if of(r) && (t.Ruling == "" || i >= t.Answered) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
-
-// ruled reports whether a ruling of ours answers the reply of an index.
-func (t Thread) ruled(reply int) bool { return t.Ruling != "" && reply < t.Answered }
 
 // Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
 // gone, or at a head where the code of the thread had changed. It counts from somebody who may write, or belongs here by what GitHub says, which may
 // block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
 // resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
-	others := slices.DeleteFunc(t.objections(), func(r Reply) bool { return t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy) })
 	if t.Closed && p.reconciles(t, grave) {
 		return Reply{}, false
 	}
-	return p.objects(others)
+	return p.objects(slices.DeleteFunc(t.objections(), func(r Reply) bool { return t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy) }))
 }
 
 // reconciles reports whether a closed thread was closed in a way that settles what somebody says against a cure: by a person other than the author, who then may
@@ -266,6 +259,8 @@ const (
 	BecauseGrave Because = "grave"
 	// BecauseTurns: both sides have said what they have to say.
 	BecauseTurns Because = "turns"
+	// BecauseDivided: a judge would settle it, and people do not agree.
+	BecauseDivided Because = "divided"
 	// BecauseSaid: a person says something grave in the thread, which is theirs whatever becomes of ours.
 	BecauseSaid Because = "said"
 )
@@ -275,7 +270,7 @@ const (
 func (p People) Decide(t Thread, grave bool, j Judged) (a Answer, ok bool) {
 	a, ok = p.decide(t, grave, j)
 	if _, objected := p.objects(t.objections()); a.Status == Resolved && (objected || p.divided(t)) {
-		return Answer{Status: HandedOver, Because: BecauseTurns}, true
+		return Answer{Status: HandedOver, Because: BecauseDivided}, true
 	}
 	return a, ok
 }

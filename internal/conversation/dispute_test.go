@@ -34,6 +34,7 @@ func TestDecide(t *testing.T) {
 	silent := conversation.Answer{}
 	disputed := conversation.Answer{Status: conversation.Disputed}
 	turns := conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseTurns}
+	divided := conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseDivided}
 	word := func(of string) conversation.Answer {
 		return conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Word, Word: of}
 	}
@@ -48,6 +49,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{"code shows that the author is right", crowd(false), 0, false, "ada", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
 		{"a judge is convinced in the second turn", crowd(true), 1, false, "ada", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
+		{"code shows that somebody else is right", crowd(false), 0, false, "boss", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
+		{"code shows it, and somebody else who may write argues too", crowd(false), 0, false, "ada boss", conceded, divided},
+		{"it may wait, and they argue too", crowd(false), 0, false, "boss ada", later, divided},
+		{"a guest argues too", crowd(false), 0, false, "ada guest", conceded, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Conceded}},
 		{"nothing shows it", crowd(true), 0, false, "ada", conversation.Judged{Ruling: review.RulingConceded}, disputed},
 		{"nothing shows it, twice, and people review", crowd(true, "boss"), 1, false, "ada", conversation.Judged{Ruling: review.RulingConceded}, turns},
 		{"it may wait", crowd(true), 0, false, "ada", later, conversation.Answer{Status: conversation.Resolved, Ruling: conversation.Later}},

@@ -8,24 +8,26 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// thankful are the words of which thanks consist. No objection can be made of them: none denies, doubts or asks, and what affirms something needs thanks beside it.
+// The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
+var (
+	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work job fixed makes sense ok okay lgtm " +
+		"looks resolved merci danke gracias done works fixes fixing quick quickly fast")
+	// praise may stand beside what affirms that something is wrong.
+	praise = strings.Fields("good great nice catch point")
+	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
+	affirming = strings.Fields("yes yep confirmed")
+	// Of these alone no thanks consist: they say nothing.
+	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this now in everyone prloop")
+)
+
+// thankful are all of them.
 var thankful = func() map[string]bool {
 	words := map[string]bool{}
-	for w := range strings.FieldsSeq("thank thanks thankyou thx ty cheers you u so much very a lot many for the your great nice good awesome perfect excellent " +
-		"cool brilliant wonderful amazing work job catch point fixed makes sense ok okay yes yep lgtm looks to me it's is resolved confirmed prloop everyone merci danke gracias " +
-		"done now works that this it fixes fixing in so quick quickly fast") {
+	for _, w := range slices.Concat(telling, praise, affirming, filling) {
 		words[w] = true
 	}
 	return words
 }()
-
-// Of saying words alone no thanks consist: they say nothing. Nor do they of affirming ones, which may affirm what somebody asked or said against a cure, though praise
-// stands beside them.
-var (
-	saying    = strings.Fields("u you so much very a lot many for the your to me it it's is that this now in everyone prloop")
-	affirming = strings.Fields("yes yep confirmed")
-	praise    = strings.Fields("good great nice catch point")
-)
 
 // agreeing takes words out that only thank in the company of these: alone they ask for something.
 var agreeing = strings.NewReplacer("for the fix", "for the work", "i have pushed a fix", "done", "i've pushed a fix", "done", "i pushed a fix", "done", "pushed a fix", "done", "’", "'")
@@ -49,7 +51,7 @@ func OnlyThanks(remark string) bool {
 	without := func(words []string, of ...string) []string {
 		return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(of, w) })
 	}
-	said := without(words, saying...)
+	said := without(words, filling...)
 	affirms := slices.ContainsFunc(said, func(w string) bool { return slices.Contains(affirming, w) })
 	switch {
 	case strings.ContainsFunc(remark, cheer):
