@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
 )
 
@@ -21,6 +24,69 @@ type heard struct {
 
 func (s Snapshot) heard() heard {
 	return heard{s.Discussion, s.Pretenders, s.Conversation, s.People, s.Voiced}
+}
+
+// talk is what was said on a pull request: as GitHub tells it, and with those said to belong here who do. people says whose words matter, as far as that was asked,
+// viewer is our account.
+type talk struct {
+	asIs, belonging review.Discussion
+	people          conversation.People
+	viewer          review.Person
+}
+
+// told reads what was said on a pull request. permissions are those that are known.
+func (l *Loop) told(ctx context.Context, pr review.PullRequest, permissions map[string]string) (t talk, err error) {
+	if t.asIs, err = l.Forge.Discussion(ctx, pr); err != nil {
+		return t, err
+	}
+	if t.viewer, err = l.Forge.Viewer(ctx, pr.Repo.Host); err != nil {
+		return t, err
+	}
+	t.people = conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: t.viewer.Login, Permissions: permissions}
+	t.belonging, err = l.belonging(ctx, pr.Repo, t.asIs, &t.people)
+	return t, err
+}
+
+// listen reads what was said on the pull request, and tells what of it is ours; posted are the addresses of what this run has posted. What people may do is
+// not asked again of those that the snapshot names. fixed is what newestFixed gives.
+func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted []string) (fixed fixedThen, err error) {
+	pr := snap.PR
+	t, err := l.told(ctx, pr, maps.Clone(snap.persons().Permissions))
+	if err != nil {
+		return fixed, err
+	}
+	discussion, viewer := t.belonging, t.viewer
+	snap.Voiced = voiced(t.asIs, t.people)
+	kind := l.comment(req.Target.Repo)
+	ours := func(c review.Comment) bool {
+		// What this run posted before it was resumed as somebody else is its own all the same.
+		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
+	}
+	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
+	snap.Conversation = &state
+	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people); err != nil {
+		return fixed, err
+	}
+	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
+	snap.Ours = standing(discussion.Comments, ours)
+	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
+	snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
+	snap.Hidden = hidden(discussion.Comments, ours)
+	snap.Reports = Reports(discussion.Comments, viewer)
+	snap.Listed = listed(discussion)
+	return newestFixed(discussion.Comments, ours), nil
+}
+
+// apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed.
+func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
+	if snap.Conversation == nil {
+		return nil
+	}
+	if err := l.saidAfter(ctx, *snap); err != nil {
+		return err
+	}
+	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons())
+	return nil
 }
 
 // passes reports whether a result lets the change pass by what was reviewed.

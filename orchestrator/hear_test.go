@@ -79,7 +79,7 @@ func TestWhatJudgesSaidOfThreadsThatAreAsTheyWere(t *testing.T) {
 	in.Request.Fix = &FixPlan{}
 	j := Judge(in.hearing(said))
 	if j.GoesOn {
-		t.Error("what the judge conceded is fixed before he is asked again")
+		t.Error("what the judge conceded is fixed before it is asked again")
 	}
 	if j.Result.Outcome != review.ChangesRequested || len(j.Result.Findings) != 1 || j.Result.Findings[0].Title != other.Title {
 		t.Errorf("%s: %+v", j.Result.Outcome, j.Result.Findings)

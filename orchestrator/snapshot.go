@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
-	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
-	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -148,44 +145,6 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	return snap, err
 }
 
-// listen reads what was said on the pull request, and tells what of it is ours; posted are the addresses of what this run has posted. What people may do is
-// not asked again of those that the snapshot names. fixed is what newestFixed gives.
-func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted []string) (fixed fixedThen, err error) {
-	pr := snap.PR
-	discussion, err := l.Forge.Discussion(ctx, pr)
-	if err != nil {
-		return fixed, err
-	}
-	viewer, err := l.Forge.Viewer(ctx, pr.Repo.Host)
-	if err != nil {
-		return fixed, err
-	}
-	known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login, Permissions: maps.Clone(snap.persons().Permissions)}
-	told := discussion
-	if discussion, err = l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
-		return fixed, err
-	}
-	snap.Voiced = voiced(told, known)
-	kind := l.comment(req.Target.Repo)
-	ours := func(c review.Comment) bool {
-		// What this run posted before it was resumed as somebody else is its own all the same.
-		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
-	}
-	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
-	snap.Conversation = &state
-	if snap.People, err = l.people(ctx, req, pr, discussion, state, known); err != nil {
-		return fixed, err
-	}
-	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
-	snap.Ours = standing(discussion.Comments, ours)
-	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-	snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
-	snap.Hidden = hidden(discussion.Comments, ours)
-	snap.Reports = Reports(discussion.Comments, viewer)
-	snap.Listed = listed(discussion)
-	return newestFixed(discussion.Comments, ours), nil
-}
-
 // read reads the change, and what became of the code that threads are about.
 func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.Duration) error {
 	return snap.within(ctx, left, func(ctx context.Context) (err error) {
@@ -217,103 +176,6 @@ func (s *Snapshot) within(ctx context.Context, left time.Duration, part func(con
 // checker holds claims against what a round is about.
 func (s Snapshot) checker(h evidence.Reader) *evidence.Checker {
 	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike).Shown(s.Brief.Related)
-}
-
-// gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
-// known to be gone, and one of which we maintained the finding where its quote was gone is not for that reason.
-func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
-	if snap.Conversation == nil {
-		return nil, nil
-	}
-	c := snap.checker(l.History)
-	for _, t := range snap.Conversation.Threads {
-		if !snap.persons().Live(t) || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
-			continue
-		}
-		name := snap.named(t)
-		if c.Excluded(name) { // nothing reads it
-			continue
-		}
-		file, err := c.Read(ctx, snap.Range.Head, name)
-		if err != nil {
-			return nil, err
-		}
-		if bears(file, t) {
-			continue
-		}
-		switch before, err := l.goneAt(ctx, c, t, t.Maintained); {
-		case err != nil:
-			return nil, err
-		case !before:
-			out = append(out, t.ID)
-		}
-	}
-	return out, nil
-}
-
-// bears reports whether something of what a thread quotes stands in a file.
-func bears(file evidence.File, t conversation.Thread) bool {
-	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) })
-}
-
-// goneAt reports whether nothing of what a thread quotes stood in its file at a commit. Of one that nobody has any more, nobody can tell.
-func (l *Loop) goneAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
-	if commit == "" || commit == t.Head || t.Evidence == "" {
-		return false, nil
-	}
-	if have, err := l.History.Have(ctx, commit); err != nil || !have {
-		return false, err
-	}
-	name := t.File
-	if d, err := l.History.Diff(ctx, t.Head, commit); err == nil { // where the commit of the thread is gone it counts as called so then
-		path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
-		name = spelling.Name(path)
-	}
-	file, err := c.Read(ctx, commit, name)
-	return err == nil && !bears(file, t), err
-}
-
-// changedAt reports whether the code of a thread had changed at a commit: its lines had, or nothing stood in its file of what it quotes. A quote that somebody
-// keeps elsewhere does not say that the code is as it was, and not every thread has one.
-func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
-	if commit == "" || commit == t.Head {
-		return false, nil
-	}
-	d, err := l.History.Diff(ctx, t.Head, commit)
-	if err == nil && slices.ContainsFunc(t.Places(), func(was conversation.Stood) bool { return spot(d, spelling.Raw(t.File), was).Gone }) {
-		return true, nil
-	}
-	return l.goneAt(ctx, c, t, commit)
-}
-
-// apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed.
-func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
-	if snap.Conversation == nil {
-		return nil
-	}
-	if err := l.saidAfter(ctx, *snap); err != nil {
-		return err
-	}
-	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons())
-	return nil
-}
-
-// saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed.
-func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
-	c, people := snap.checker(l.History), snap.persons()
-	for _, t := range snap.Conversation.Threads {
-		for i := range t.DeveloperReplies {
-			r := &t.DeveloperReplies[i]
-			if !t.Live() || !people.MayObject(*r) {
-				continue
-			}
-			var err error
-			if r.After, err = l.changedAt(ctx, c, t, r.Commit); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // wholeDiscussion is all that people said on the pull request, resolved threads included, for commands that may ask for it. What prloop posted is no part of it, but

@@ -16,19 +16,11 @@ import (
 // Voiced tells what people who may block say now in the threads of a pull request from what they said when a run read them (Receipt.ThreadsRead). It needs Forge
 // and People.
 func (l *Loop) Voiced(ctx context.Context, pr review.PullRequest) (string, error) {
-	discussion, err := l.Forge.Discussion(ctx, pr)
+	t, err := l.told(ctx, pr, nil)
 	if err != nil {
 		return "", err
 	}
-	viewer, err := l.Forge.Viewer(ctx, pr.Repo.Host)
-	if err != nil {
-		return "", err
-	}
-	known := conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login}
-	if _, err := l.belonging(ctx, pr.Repo, discussion, &known); err != nil {
-		return "", err
-	}
-	return voiced(discussion, known), nil
+	return voiced(t.asIs, t.people), nil
 }
 
 // voiced names the comments in the threads of a discussion, and when they were edited, of people who may block by what GitHub says of them, or of whom it was asked as

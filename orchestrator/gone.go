@@ -1,0 +1,96 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+)
+
+// gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
+// known to be gone, and one of which we maintained the finding where its quote was gone is not for that reason.
+func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
+	if snap.Conversation == nil {
+		return nil, nil
+	}
+	c := snap.checker(l.History)
+	for _, t := range snap.Conversation.Threads {
+		if !snap.persons().Live(t) || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
+			continue
+		}
+		name := snap.named(t)
+		if c.Excluded(name) { // nothing reads it
+			continue
+		}
+		file, err := c.Read(ctx, snap.Range.Head, name)
+		if err != nil {
+			return nil, err
+		}
+		if bears(file, t) {
+			continue
+		}
+		switch before, err := l.goneAt(ctx, c, t, t.Maintained); {
+		case err != nil:
+			return nil, err
+		case !before:
+			out = append(out, t.ID)
+		}
+	}
+	return out, nil
+}
+
+// bears reports whether something of what a thread quotes stands in a file.
+func bears(file evidence.File, t conversation.Thread) bool {
+	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) })
+}
+
+// goneAt reports whether nothing of what a thread quotes stood in its file at a commit. Of one that nobody has any more, nobody can tell.
+func (l *Loop) goneAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
+	if commit == "" || commit == t.Head || t.Evidence == "" {
+		return false, nil
+	}
+	if have, err := l.History.Have(ctx, commit); err != nil || !have {
+		return false, err
+	}
+	name := t.File
+	if d, err := l.History.Diff(ctx, t.Head, commit); err == nil { // where the commit of the thread is gone it counts as called so then
+		path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
+		name = spelling.Name(path)
+	}
+	file, err := c.Read(ctx, commit, name)
+	return err == nil && !bears(file, t), err
+}
+
+// changedAt reports whether the code of a thread had changed at a commit: its lines had, or nothing stood in its file of what it quotes. A quote that somebody
+// keeps elsewhere does not say that the code is as it was, and not every thread has one.
+func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string) (bool, error) {
+	if commit == "" || commit == t.Head {
+		return false, nil
+	}
+	d, err := l.History.Diff(ctx, t.Head, commit)
+	if err == nil && slices.ContainsFunc(t.Places(), func(was conversation.Stood) bool { return spot(d, spelling.Raw(t.File), was).Gone }) {
+		return true, nil
+	}
+	return l.goneAt(ctx, c, t, commit)
+}
+
+// saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed.
+func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
+	c, people := snap.checker(l.History), snap.persons()
+	for _, t := range snap.Conversation.Threads {
+		for i := range t.DeveloperReplies {
+			r := &t.DeveloperReplies[i]
+			if !t.Live() || !people.MayObject(*r) {
+				continue
+			}
+			var err error
+			if r.After, err = l.changedAt(ctx, c, t, r.Commit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
