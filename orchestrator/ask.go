@@ -136,6 +136,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		report.Evidence = make([]evidence.Result, len(r.Findings))
+		tells := &values{brief: asked.Brief, read: func(ctx context.Context, file string) (evidence.File, error) {
+			return check.Read(ctx, snap.Range.Head, file)
+		}}
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			line, lineEnd := f.Line, f.LineEnd
@@ -152,13 +155,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			}
 			f.Source = review.Source{Type: "agent", Name: plan.Name, ReviewID: f.Source.ReviewID, Timestamp: f.Source.Timestamp}
 			if plan.Kind == review.KindStatic {
-				before, err := likeBefore(ctx, *f, asked.Brief, func(ctx context.Context, file string) (evidence.File, error) {
-					return check.Read(ctx, snap.Range.Head, file)
-				})
-				if err != nil {
-					return AgentReport{}, err
-				}
-				if f.ValueHash, err = valueHash(*f, asked.Brief, before); err != nil {
+				if f.ValueHash, err = tells.hash(ctx, *f); err != nil {
 					return AgentReport{}, err
 				}
 			}

@@ -21,15 +21,51 @@ const hashRounds = 1 << 15
 // linesBelow bounds how far below a finding the footer of a private key is looked for.
 const linesBelow = 1000
 
+// values tells the findings of the static reviewer apart, by the change as it was told to it.
+type values struct {
+	brief review.Brief
+	// read reads a file of the head.
+	read func(ctx context.Context, file string) (evidence.File, error)
+	// known are the newer lines of files in the change, as far as they were asked for.
+	known map[string]map[int]diff.Line
+}
+
+// lines are the newer lines of a file in the change, by number.
+func (v *values) lines(file string) map[int]diff.Line {
+	if lines, ok := v.known[file]; ok {
+		return lines
+	}
+	lines := map[int]diff.Line{}
+	for _, bf := range v.brief.Files { // a link that a file takes the place of has its name too
+		if sanitize.MaskSpelled(bf.Path) == file {
+			maps.Copy(lines, headLines(bf.Diff))
+		}
+	}
+	if v.known == nil {
+		v.known = map[string]map[int]diff.Line{}
+	}
+	v.known[file] = lines
+	return lines
+}
+
+// hash is valueHash, with what likeBefore says.
+func (v *values) hash(ctx context.Context, f review.Finding) (string, error) {
+	before, err := v.likeBefore(ctx, f)
+	if err != nil {
+		return "", err
+	}
+	return v.valueHash(f, before)
+}
+
 // valueHash tells a secret, and what else the static reviewer finds that is grave, from others of its rule, whose words are the same: by the whole of its lines in the
 // change as it was told to it, as what a mask hides of them is not known line by line. The lines of a private key are those up to its footer. A secret has one hash in all
 // its like lines; of other like lines of a file each has its own, by before, which is what likeBefore says. Where the lines are not to be found it is of the whole change, so that no
 // other finding has it. It is empty for small findings, and for what is about a whole file.
-func valueHash(f review.Finding, b review.Brief, before int) (string, error) {
+func (v *values) valueHash(f review.Finding, before int) (string, error) {
 	if f.Line == nil || !ofSecrets(f) && !grave(f) {
 		return "", nil
 	}
-	lines := linesOf(f, b)
+	lines := v.lines(f.File)
 	var text strings.Builder
 	text.WriteString(f.Title)
 	own, key := ownLines(f), false
@@ -45,7 +81,7 @@ func valueHash(f review.Finding, b review.Brief, before int) (string, error) {
 		}
 	}
 	if _, ok := lines[own[0]]; !ok {
-		for _, bf := range b.Files {
+		for _, bf := range v.brief.Files {
 			text.WriteString("\n" + bf.Path + "\n" + bf.Diff)
 		}
 	}
@@ -59,27 +95,16 @@ func valueHash(f review.Finding, b review.Brief, before int) (string, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// linesOf are the newer lines of the file of a finding in a change, by number.
-func linesOf(f review.Finding, b review.Brief) map[int]diff.Line {
-	lines := map[int]diff.Line{}
-	for _, bf := range b.Files { // a link that a file takes the place of has its name too
-		if sanitize.MaskSpelled(bf.Path) == f.File {
-			maps.Copy(lines, headLines(bf.Diff))
-		}
-	}
-	return lines
-}
-
 // likeBefore counts the lines of the file of a grave finding that are like its first one: those that the change does not add, wherever they stand, and those it adds
 // before. Whoever dismissed one of them said nothing of the next (threats.md T535). It is 0 for a secret, which is the same wherever it stands.
-func likeBefore(ctx context.Context, f review.Finding, b review.Brief, read func(ctx context.Context, file string) (evidence.File, error)) (out int, err error) {
+func (v *values) likeBefore(ctx context.Context, f review.Finding) (out int, err error) {
 	if f.Line == nil || ofSecrets(f) || !grave(f) {
 		return 0, nil
 	}
-	lines := linesOf(f, b)
-	for _, bf := range b.Files {
+	lines := v.lines(f.File)
+	for _, bf := range v.brief.Files {
 		if sanitize.MaskSpelled(bf.Path) == f.File {
-			whole, err := read(ctx, bf.Path)
+			whole, err := v.read(ctx, bf.Path)
 			if err != nil {
 				return 0, err
 			}

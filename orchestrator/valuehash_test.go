@@ -22,7 +22,7 @@ func TestValueHash(t *testing.T) {
 		t.Helper()
 		text += strings.Repeat("\n+z", 8)
 		b := review.Brief{Files: []review.BriefFile{{Path: name, Diff: fmt.Sprintf("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,%d @@\n+%s\n", 1+strings.Count(text, "\n"), text)}}}
-		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: sanitize.MaskSpelled(name), Line: &line, Title: "Adds a token"}, b, 0)
+		hash, err := (&values{brief: b}).valueHash(review.Finding{ID: secretRule + "X-1", File: sanitize.MaskSpelled(name), Line: &line, Title: "Adds a token"}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestValueHash(t *testing.T) {
 		t.Helper()
 		gone := review.BriefFile{Path: "a.env", Diff: "diff --git a/a.env b/a.env\ndeleted file mode 120000\n--- a/a.env\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"}
 		made := review.BriefFile{Path: name, Diff: "diff --git a/a.env b/a.env\nnew file mode 100644\n--- /dev/null\n+++ b/a.env\n@@ -0,0 +1 @@\n+" + value + "\n"}
-		hash, err := valueHash(review.Finding{ID: secretRule + "X-1", File: "a.env", Line: &line, Title: "Adds a token"}, review.Brief{Files: []review.BriefFile{gone, made}}, 0)
+		hash, err := (&values{brief: review.Brief{Files: []review.BriefFile{gone, made}}}).valueHash(review.Finding{ID: secretRule + "X-1", File: "a.env", Line: &line, Title: "Adds a token"}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestValueHash(t *testing.T) {
 	hidden := func(text string) string {
 		t.Helper()
 		f := review.Finding{ID: "STATIC-HIDDEN-TEXT-1", Category: review.CategorySecurity, Priority: review.P2, File: "a.py", Line: &line, Title: "Adds invisible characters"}
-		hash, err := valueHash(f, review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+" + text + "\n"}}}, 0)
+		hash, err := (&values{brief: review.Brief{Files: []review.BriefFile{{Path: "a.py", Diff: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+" + text + "\n"}}}}).valueHash(f, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestValueHash(t *testing.T) {
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("a key without an end in a long file took %v for 20 findings (threats.md T536)", took)
 	}
-	if hash, err := valueHash(review.Finding{ID: "STATIC-DEBUG-1", Priority: review.P2, File: "a", Line: &line}, review.Brief{Files: []review.BriefFile{{Path: "a"}}}, 0); hash != "" || err != nil {
+	if hash, err := (&values{brief: review.Brief{Files: []review.BriefFile{{Path: "a"}}}}).valueHash(review.Finding{ID: "STATIC-DEBUG-1", Priority: review.P2, File: "a", Line: &line}, 0); hash != "" || err != nil {
 		t.Errorf("a finding that is no secret has %q, %v", hash, err)
 	}
 }
@@ -95,7 +95,7 @@ func TestLikeBefore(t *testing.T) {
 		id         string
 		line, want int
 	}{{"STATIC-DEBUG-1", 1, 1}, {"STATIC-DEBUG-2", 5, 2}, {secretRule + "X-1", 5, 0}} {
-		got, err := likeBefore(t.Context(), review.Finding{ID: row.id, Priority: review.P1, File: "a.py", Line: &row.line}, b, read)
+		got, err := (&values{brief: b, read: read}).likeBefore(t.Context(), review.Finding{ID: row.id, Priority: review.P1, File: "a.py", Line: &row.line})
 		if err != nil || got != row.want {
 			t.Errorf("%s in line %d: %d, %v", row.id, row.line, got, err)
 		}
