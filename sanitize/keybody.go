@@ -28,8 +28,8 @@ var keyCalled = []string{"rivate", "RIVATE"}
 const (
 	// startBytes is how much of a text tells the beginning of a key, in bytes of base64.
 	startBytes = 24
-	// nearKey is how far from a header, a footer or the text of a key other text of it stands at most, in lines.
-	nearKey = 50
+	// NearKey is how far from a header, a footer or the text of a key other text of it stands at most, in lines.
+	NearKey = 50
 )
 
 // KeyBodies are the texts of private keys in a text that has a header or a footer of one, or in a line that gives one to a name: what begins as they do, and near
@@ -130,14 +130,14 @@ func headLines(s string) (heads []int, names map[int]bool) {
 	return heads, names
 }
 
-// near are the lines that are nearKey lines away at most.
+// near are the lines that are NearKey lines away at most.
 func near(lines []int) map[int]bool {
 	out, done := map[int]bool{}, 0
 	for _, n := range lines {
-		for i := max(done, n-nearKey); i <= n+nearKey; i++ {
+		for i := max(done, n-NearKey); i <= n+NearKey; i++ {
 			out[i] = true
 		}
-		done = max(done, n+nearKey)
+		done = max(done, n+NearKey)
 	}
 	return out
 }

@@ -172,9 +172,6 @@ func (f *file) keys() (out []hit) {
 	return f.keyBodies(out)
 }
 
-// nearKey is how many lines behind a key nothing is told for itself that may be a part of it.
-const nearKey = 50
-
 // keyBodies adds the texts of private keys that stand apart from a header, or without one, by the rules of the mask, to the keys that are told by their header. Where
 // such a text alone stands behind the header, it is in the finding.
 func (f *file) keyBodies(told []hit) []hit {
@@ -188,7 +185,7 @@ func (f *file) keyBodies(told []hit) []hit {
 		i += strings.Count(text[at:p.Start], "\n")
 		at = p.Start
 		n := f.lines[i].New
-		k := slices.IndexFunc(told, func(h hit) bool { return h.line <= n && n <= max(h.line, h.end)+nearKey })
+		k := slices.IndexFunc(told, func(h hit) bool { return h.line <= n && n <= max(h.line, h.end)+sanitize.NearKey })
 		switch {
 		case k >= 0 && (k == own || told[k].end <= told[k].line):
 			own, told[k].end = k, max(told[k].end, n)
