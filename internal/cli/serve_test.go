@@ -495,8 +495,8 @@ func TestServePolls(t *testing.T) {
 	h := openHall(t)
 	h.forge.OnEvent(nil)
 	p, draft := h.open(7, nil), h.open(8, func(s *forge.PullSpec) { s.Draft = true })
-	p.Comment("mona", "!prloop help")                                         // before anybody served, and nobody's to answer
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // GitHub's times are whole seconds
+	p.Comment("mona", "!prloop help") // before anybody served, and nobody's to answer
+	nextSecond()
 	s := h.serve("", "--poll", "--every", "1s")
 	all := h.settled(2)
 	if all["#7"].Outcome != "converged" || all["#8"].Outcome != "nothing" || !strings.Contains(all["#8"].Why, "draft") {
@@ -521,6 +521,9 @@ func TestServePolls(t *testing.T) {
 		t.Errorf("%d reports on #7, %d on #8", reports(p), reports(draft))
 	}
 }
+
+// nextSecond waits for one: GitHub's times are whole seconds.
+func nextSecond() { time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) }
 
 // note is when the repository was reconciled last.
 func (h *hall) note() string {

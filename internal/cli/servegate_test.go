@@ -488,7 +488,7 @@ func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
 			p.AddReview(forge.Review{Author: "lisa", Association: "CONTRIBUTOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
 		}, "failure"},
 		"requested without webhooks": {[]string{"--poll", "--every", "1s"}, func(p *forge.PullRequest) {
-			time.Sleep(1100 * time.Millisecond) // GitHub's times are whole seconds
+			nextSecond()
 			p.AddReview(forge.Review{Author: "lisa", Association: "CONTRIBUTOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
 		}, "failure"},
 		"in a thread": {nil, func(p *forge.PullRequest) { objects(p, "lisa", "CONTRIBUTOR") }, "failure"},
@@ -579,7 +579,7 @@ func TestContestedWhileNobodyReviews(t *testing.T) {
 			before := h.wanted()["#7"].Handled
 			id := p.Reply(p.AddThread(forge.Thread{Path: "notes.txt", Line: 1, Comments: []*forge.Comment{{Author: "mona", Association: "COLLABORATOR", Body: "Nice."}}}), "mona", "Hm.")
 			h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
-			time.Sleep(1100 * time.Millisecond) // GitHub's times are whole seconds
+			nextSecond()
 			p.EditReply(id, "P0: this drops the database.")
 			p.Label("contributor", "docs")
 		},
@@ -673,7 +673,10 @@ func TestWhatNoLookHeardIsCarried(t *testing.T) {
 		p.Comment("mona", "!prloop review")
 		h.status(p.HeadSHA(), "success")
 		h.settled(3)
-		time.Sleep(2 * time.Second) // no list finds it changed any more
+		for range 2 { // no list finds it changed any more
+			before := h.note()
+			h.within("another list", func() bool { return h.note() != before })
+		}
 		h.forge.Fail(forge.Fault{Op: "PullRequest", Mode: forge.NotFound, Times: 1})
 		objects(p, "mona", "COLLABORATOR")
 		h.status(p.HeadSHA(), "failure")
@@ -1469,4 +1472,47 @@ func (h *hall) prloop(armed string, args ...string) string {
 	cmd.Env, cmd.Dir = append(slices.Clip(h.env), "PRLOOP_FAILPOINT="+armed), h.home
 	out, _ := cmd.CombinedOutput()
 	return string(out)
+}
+
+// The author of a fork that is contested closes it while agents are at work, and opens it again under another title: from then on the bounds of how often hold, and no success is left
+// (threats.md T547).
+func TestContestedAndOvertaken(t *testing.T) {
+	t.Parallel()
+	h, _ := openGated(t)
+	write(t, filepath.Join(h.home, "slow.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho >>began\n[ -e wait ] && sleep 2\nexec ./reads.sh\n"))
+	if err := os.Chmod(filepath.Join(h.home, "slow.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asked := func() int { data, _ := os.ReadFile(filepath.Join(h.home, "began")); return len(data) }
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "slow.sh"), "--author-limit", "2")
+	p := h.open(7, h.forked())
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	h.settled(3)
+	write(t, filepath.Join(h.home, "wait"), nil)
+	looked := func(change func()) store.Wanted {
+		t.Helper()
+		before := h.wanted()["#7"].Handled
+		change()
+		h.within("a look", func() bool { w := h.wanted()["#7"]; return w.Handled > before && !w.Open() })
+		return h.wanted()["#7"]
+	}
+	looked(func() { p.SetState("CLOSED") })
+	objects(p, "mona", "COLLABORATOR")
+	held := func() bool { return strings.Contains(h.wanted()["#7"].Why, "has had 2 reviews today") }
+	for i := range 4 {
+		before := asked()
+		p.Retitle(fmt.Sprint("Another title ", i)) // for which agents are asked anew
+		p.SetState("OPEN")
+		h.within("a review, or the limit", func() bool { return asked() > before || held() })
+		if held() {
+			break
+		}
+		looked(func() { p.SetState("CLOSED") })
+	}
+	if !held() {
+		t.Errorf("agents were asked %d times: %+v", asked(), h.wanted()["#7"])
+	}
+	h.status(p.HeadSHA(), "error")
+	s.stop(t, syscall.SIGTERM)
 }

@@ -199,6 +199,15 @@ func (p *PullRequest) SetState(state string) {
 	})
 }
 
+// Retitle gives the pull request another title.
+func (p *PullRequest) Retitle(title string) {
+	p.change(func() {
+		before := p.title
+		p.title = title
+		p.happened("pull_request", "edited", p.author, map[string]any{"changes": map[string]any{"title": map[string]any{"from": before}}})
+	})
+}
+
 // Retarget gives the pull request another base branch, which is made at the commit of the present one if there is none of
 // that name.
 func (p *PullRequest) Retarget(base string) error {
