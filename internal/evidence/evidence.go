@@ -345,19 +345,6 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	return ev, nil
 }
 
-// inRegions reports whether a quote stands in a region of its file as it was shown: a value is masked there that only another file calls a secret.
-func (c *Checker) inRegions(s *search, f review.Finding) bool {
-	quote := straight(Fold(bare(f.Evidence)))
-	return slices.ContainsFunc(c.regions[f.File], func(r review.Region) bool {
-		var lines []shownLine
-		for line := range strings.Lines(r.Text) {
-			lines = append(lines, shownLine{number: r.Start + len(lines), text: foldLine(line)})
-		}
-		text, _ := joined(lines)
-		return strings.Contains(text, quote) || s.copied(lines, f.Evidence)
-	})
-}
-
 // move notes where a quote stands: in the one place there is, or in the one that the finding's lines touch. One that stands once, and not where the
 // finding says, or says nothing, gives the finding its lines.
 func (ev *Result) move(f review.Finding, head File) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -297,3 +298,16 @@ func splits(before, after string) bool {
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// inRegions reports whether a quote stands in a region of its file as it was shown: a value is masked there that only another file calls a secret.
+func (c *Checker) inRegions(s *search, f review.Finding) bool {
+	quote := straight(Fold(bare(f.Evidence)))
+	return slices.ContainsFunc(c.regions[f.File], func(r review.Region) bool {
+		var lines []shownLine
+		for line := range strings.Lines(r.Text) {
+			lines = append(lines, shownLine{number: r.Start + len(lines), text: foldLine(line)})
+		}
+		text, _ := joined(lines)
+		return strings.Contains(text, quote) || s.copied(lines, f.Evidence)
+	})
+}
