@@ -75,7 +75,7 @@ const (
 
 // Often says until when a look waits because the commit was looked at often, and why; the zero time when it does not. Whoever may comment asks for a look by each
 // answer in a thread (threats.md T380), and its author by a draft that is made ready (threats.md T414). What a person asked for, and what somebody else who may block
-// said, waits for nothing. What only events tell of does: a stranger's event while somebody looks keeps it (threats.md T549).
+// said, waits for nothing. What is known from events alone waits: an event of a stranger during a look keeps it known (threats.md T549).
 func Often(pr review.PullRequest, priority uint, k Known, now time.Time) (until time.Time, why string) {
 	if priority <= Said || k.Urgent(pr) && !k.Told || len(k.Lately) < often || now.Sub(k.Lately[often-1]) >= oftenTime {
 		return time.Time{}, ""
