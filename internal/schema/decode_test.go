@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -111,5 +112,31 @@ func TestCrammedDocumentsAreRefused(t *testing.T) {
 	crammed := event(400_000)
 	if n := testing.AllocsPerRun(3, func() { _, _, _ = DecodeEvent(crammed) }); n > 50 {
 		t.Errorf("refusing one took %.0f pieces of memory", n)
+	}
+}
+
+// Checkouts and state folders are called anything, and a checkout holds whatever its author likes.
+func TestSchemasAreTheProgramsOwnInAnyFolder(t *testing.T) {
+	for _, folder := range []string{"My Projects", "é", "{x}", "a^b", "a|b", "100%"} {
+		t.Run(folder, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), folder)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(dir)
+			for _, name := range Names() {
+				if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				compiled.Delete(name)
+				s, err := compile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Validate("text") == nil {
+					t.Errorf("%s takes anything", name)
+				}
+			}
+		})
 	}
 }

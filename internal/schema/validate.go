@@ -36,11 +36,14 @@ func compile(name string) (*validator.Schema, error) {
 	if root, ok := doc.(map[string]any); ok {
 		share(root)
 	}
+	// A bare name would be an address below the working directory, which is a stranger's checkout.
+	address := "prloop:///" + name
 	c := validator.NewCompiler()
-	if err := c.AddResource(name, doc); err != nil {
+	c.UseLoader(validator.SchemeURLLoader{}) // nothing is read from anywhere
+	if err := c.AddResource(address, doc); err != nil {
 		return nil, err
 	}
-	s, err := c.Compile(name)
+	s, err := c.Compile(address)
 	if err != nil {
 		return nil, fmt.Errorf("compile schema %s: %w", name, err)
 	}
