@@ -45,7 +45,7 @@ func (s Snapshot) duties(pr int) map[string]review.Finding {
 	out, d := map[string]review.Finding{}, s.Discussion
 	d.Threads = slices.Clone(d.Threads)
 	for i, t := range d.Threads {
-		d.Threads[i].Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return !s.instructs(c.Author) })
+		d.Threads[i].Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.Deleted || !s.instructs(c.Author) })
 	}
 	d.Reviews = slices.DeleteFunc(slices.Clone(d.Reviews), func(r review.Review) bool { return !s.instructs(r.Author) })
 	for _, f := range threads.Analyze(d, pr).PendingIssues {
@@ -78,7 +78,7 @@ func (m matched) uninvited() string {
 	people := m.in.Snapshot.duties(m.in.Request.Target.PR)
 	var who []string
 	for _, group := range m.groups {
-		if _, ok := m.duty(group, people); !ok {
+		if _, ok := m.duty(group, people); !ok && !m.in.Snapshot.deleted(m.findings[group[0]]) {
 			who = append(who, sanitize.CodeSpan(m.findings[group[0]].Source.Name))
 		}
 	}

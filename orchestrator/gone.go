@@ -77,13 +77,17 @@ func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversatio
 	return l.goneAt(ctx, c, t, commit)
 }
 
-// saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed.
+// saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed, and what counted as an
+// objection before: prloop's own answer, against which they said it, may be deleted since.
 func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
-	c, people := snap.checker(l.History), snap.persons()
+	c, people, kept := snap.checker(l.History), snap.persons(), objectionsOf(snap.Remembered)
 	for _, t := range snap.Conversation.Threads {
 		for i := range t.DeveloperReplies {
 			r := &t.DeveloperReplies[i]
 			if !t.Live() || !people.MayObject(*r) {
+				continue
+			}
+			if r.After = slices.ContainsFunc(kept, func(o objection) bool { return o.counts && o.comment == r.ID }); r.After {
 				continue
 			}
 			var err error

@@ -20,10 +20,11 @@ type heard struct {
 	Conversation *conversation.State  `json:"conversation"`
 	People       *conversation.People `json:"people"`
 	Voiced       string               `json:"voiced,omitempty"`
+	Lost         []string             `json:"lost,omitempty"`
 }
 
 func (s Snapshot) heard() heard {
-	return heard{s.Discussion, s.Pretenders, s.Conversation, s.People, s.Voiced}
+	return heard{s.Discussion, s.Pretenders, s.Conversation, s.People, s.Voiced, s.Lost}
 }
 
 // talk is what was said on a pull request: as GitHub tells it, and with those said to belong here who do. people says whose words matter, as far as that was asked,
@@ -55,16 +56,19 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	if err != nil {
 		return fixed, err
 	}
-	discussion, viewer := t.belonging, t.viewer
+	viewer := t.viewer
 	snap.Voiced = voiced(t.asIs, t.people)
 	kind := l.comment(req.Target.Repo)
 	ours := func(c review.Comment) bool {
 		// What this run posted before it was resumed as somebody else is its own all the same.
 		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
 	}
+	snap.Remembered = remember(snap.Remembered, t.asIs.Comments, ours)
+	kept := objectionsOf(snap.Remembered)
+	discussion := putBack(t.belonging, kept, t.people.ByApp)
 	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 	snap.Conversation = &state
-	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people); err != nil {
+	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, settlers(discussion, kept)); err != nil {
 		return fixed, err
 	}
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
@@ -85,7 +89,8 @@ func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 	if err := l.saidAfter(ctx, *snap); err != nil {
 		return err
 	}
-	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons())
+	snap.Lost = snap.lost()
+	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons(), objectionsOf(snap.Lost))
 	return nil
 }
 
@@ -128,7 +133,7 @@ func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progr
 // discussion of which a part was not read.
 func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*heard, error) {
 	was := in.Snapshot.heard()
-	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People}
+	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Remembered: in.Snapshot.Remembered}
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
 	}
@@ -167,7 +172,7 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 // it would be asked the same.
 func (in Inputs) hearing(h heard) Inputs {
 	now := in.Snapshot
-	now.Discussion, now.Pretenders, now.Conversation, now.People, now.Voiced = h.Discussion, h.Pretenders, h.Conversation, h.People, h.Voiced
+	now.Discussion, now.Pretenders, now.Conversation, now.People, now.Voiced, now.Lost = h.Discussion, h.Pretenders, h.Conversation, h.People, h.Voiced, h.Lost
 	out := Stored{Inputs: in}.today(now)
 	out.Disputes = in.stillRuled(out)
 	out.Unruled = rulings(out.Disputes) < rulings(in.Disputes)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/effects"
@@ -38,8 +39,9 @@ func (e constError) Error() string { return string(e) }
 // withoutOwn leaves of our threads what people said in them, and marks them as ours: they are our findings, which are counted once,
 // and nothing that somebody else has to settle (decision 51). One in which nobody answered is left out, and one that we called cured and somebody
 // opened again, saying something, is theirs (threats.md T441). One that nobody who may closed over what one says there is open. What the author answers
-// there is about our finding ("P1 is fixed") and blocks nothing. Reviews of ours say nothing either.
-func withoutOwn(d review.Discussion, s conversation.State, people conversation.People) review.Discussion {
+// there is about our finding ("P1 is fixed") and blocks nothing. Reviews of ours say nothing either. What is lost counts in the thread in which it stands, which is
+// ours no more; where that is settled, nothing is left of what stands for deleted comments.
+func withoutOwn(d review.Discussion, s conversation.State, people conversation.People, lost []objection) review.Discussion {
 	ours, over, objected := map[string]bool{}, map[string]bool{}, map[string]conversation.Reply{}
 	for _, t := range s.Threads {
 		objection, cured := people.Objection(t, graveThread(t))
@@ -48,11 +50,22 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 	var list []review.Thread
 	for _, t := range d.Threads {
 		t.Own, t.Resolved = ours[t.ID], t.Resolved && !over[t.ID]
-		if first := objected[t.ID]; first.Body != "" {
+		first, left := objected[t.ID], slices.IndexFunc(t.Comments, func(c review.Comment) bool {
+			return slices.ContainsFunc(lost, func(o objection) bool { return o.is(c) })
+		})
+		switch {
+		case left >= 0:
+			t.Resolved, t.Lost, t.Cured, t.Comments = false, true, true, t.Comments[left:]
+		case first.Body != "":
 			t.Cured = true
 			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool {
 				return c.CreatedAt.Before(first.Timestamp) || c.CreatedAt.Equal(first.Timestamp) && c.DatabaseID < first.ID // GitHub tells seconds
 			})
+		case !t.Own:
+			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.Deleted })
+		}
+		if strings.HasPrefix(t.ID, lostThread) && !t.Lost {
+			continue
 		}
 		if t.Own || t.Cured {
 			t.Comments = slices.Clone(t.Comments)

@@ -30,7 +30,7 @@ func (l *Loop) Merged(ctx context.Context, pr review.PullRequest, posted []after
 	state := conversation.Rebuild(discussion, l.opener(pr, func(c review.Comment) bool { return kind.Authentic(c, pr, viewer) }, viewer))
 	f.Threads = state.Threads
 	f.Blind = slices.ContainsFunc(state.Metadata.Ignored, func(i conversation.Ignored) bool { return i.Own })
-	people, err := l.people(ctx, Request{}, pr, discussion, state, conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login})
+	people, err := l.people(ctx, Request{}, pr, discussion, state, conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: viewer.Login}, nil)
 	if err != nil {
 		return f, err
 	}

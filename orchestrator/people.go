@@ -20,13 +20,13 @@ type People interface {
 	Denied(err error) bool
 }
 
-// people asks what those may whose word matters in our threads, and who reviews the pull request, beside those that are known. What GitHub does not tell is none.
-func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, out conversation.People) (*conversation.People, error) {
+// people asks what those may whose word matters in our threads, and who reviews the pull request, beside those that are known; others are more of whom to ask. What GitHub does not tell is none.
+func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d review.Discussion, s conversation.State, out conversation.People, others []string) (*conversation.People, error) {
 	own := out.Own
 	if out.Voice(own, false).Author {
 		own = ""
 	}
-	logins := s.Logins(own)
+	logins := append(s.Logins(own), others...)
 	if req.Fix != nil {
 		logins = append(logins, speakers(d)...)
 		for _, t := range s.Threads { // one that is closed over what they say counts as open

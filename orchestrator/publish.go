@@ -40,6 +40,8 @@ type saying struct {
 	raised []string
 	// fixed is what people said that fixes are said to have done, as markers name it.
 	fixed []string
+	// objected is what Snapshot.objected gives.
+	objected []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool
 	// still says what keeps it from being said by now; nil when nothing can.
@@ -117,7 +119,7 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
-	m.Command, m.Sticky, m.Raised, m.Fixed = s.command, s.sticky, s.raised, s.fixed
+	m.Command, m.Sticky, m.Raised, m.Fixed, m.Objected = s.command, s.sticky, s.raised, s.fixed, s.objected
 	return m
 }
 

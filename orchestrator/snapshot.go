@@ -42,6 +42,10 @@ type Snapshot struct {
 	Owing []string `json:"owing,omitempty"`
 	// Fixed is what fixedStill gives.
 	Fixed []string `json:"fixed,omitempty"`
+	// Remembered are the objections that were open when the newest report was written, or the newest run ended that is on record here, as markers keep
+	// them. Lost are those of them that are open and that stand in no thread of ours any more.
+	Remembered []string `json:"remembered,omitempty"`
+	Lost       []string `json:"lost,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
 	// Reports is what Reports gives.
@@ -94,6 +98,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets)
 		}
 		snap.PR = pr
+		if snap.Remembered, err = l.recordedObjections(ctx, req); err != nil {
+			return snap, err
+		}
 		if fixed, err = l.listen(ctx, req, &snap, p.urls); err != nil {
 			return snap, err
 		}

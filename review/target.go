@@ -186,6 +186,8 @@ type Thread struct {
 	Own bool `json:"own,omitempty"`
 	// Cured is true of a thread that prloop opened and called resolved, or would call so, and that is theirs for what somebody has said there of the cure.
 	Cured bool `json:"cured,omitempty"`
+	// Lost is true of one in which somebody objected, and that prloop knows no more as its own: its first comment was changed or deleted, or all of it.
+	Lost bool `json:"lost,omitempty"`
 	// Unresolvable is true of a thread that is open, and that the account which prloop reads and posts as may not resolve.
 	Unresolvable bool `json:"unresolvable,omitempty"`
 	// ResolvedBy is who resolved it, as far as GitHub says: it names no apps.
@@ -224,6 +226,8 @@ type Comment struct {
 	Commit string `json:"commit,omitempty"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
+	// Deleted is true of one that is not on GitHub any more: prloop remembers who objected there, and its text is prloop's.
+	Deleted bool `json:"deleted,omitempty"`
 	// ReplyTo is the number of the first comment of the thread that it answers in, where it is read alone; it is not stored.
 	ReplyTo int64 `json:"-"`
 }

@@ -42,8 +42,8 @@ func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
 	md := mode{policy: p, body: true}
 	whole := md.settled(shorten(strings.Trim(clean(body), "\n")), maxBody, md.writeBlocks)
 	bodies := []string{whole}
-	if len(whole) > Cap-reserve {
-		bodies = md.parts(whole, most)
+	if room := Cap - reserve - len(strings.Join(m.Objected, ",")); len(whole) > room {
+		bodies = md.parts(whole, most, room-256)
 	}
 	out := make([]Text, 0, len(bodies))
 	for i, b := range bodies {

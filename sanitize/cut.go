@@ -11,7 +11,7 @@ const Cap = 60_000
 // MaxParts is how many numbered comments one report may become (decision 13).
 const MaxParts = 3
 
-// reserve is kept free of a comment's cap for markers and part numbers (threats.md T42).
+// reserve is kept free of a comment's cap for markers, but for the objections in them, and part numbers (threats.md T42).
 const reserve = 1_024
 
 // maxFooter is how large the end of a report may be to survive a report that is longer than all its parts.
@@ -51,9 +51,8 @@ func shorten(s string) string {
 
 // parts cuts a body into at most most pieces between blocks. When that is not enough, what does not fit is left out,
 // the report's last section stays if it is short, and TruncatedComment says so.
-func (m mode) parts(whole string, most int) []string {
+func (m mode) parts(whole string, most, room int) []string {
 	blocks := parseBlocks(whole, m)
-	const room = Cap - reserve - 256
 	var cuts [][]*block
 	rest := blocks
 	for len(rest) > 0 && len(cuts) < most {

@@ -45,6 +45,8 @@ type Marker struct {
 	Raised []string
 	// Fixed is what people said that a fix is said to have done, each as SaidThen names it.
 	Fixed []string
+	// Objected are the objections of people that a report leaves open, each as whoever keeps them writes it, or None alone where none is left of those before.
+	Objected []string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -74,20 +76,30 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))? mac=([0-9a-f]{64}) -->$`)
-	askedLine  = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
-	raisedLine = lazyregexp.New(`^[0-9a-f]{8}$`)
-	plainMark  = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))? mac=([0-9a-f]{64}) -->$`)
+	askedLine    = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
+	raisedLine   = lazyregexp.New(`^[0-9a-f]{8}$`)
+	objectedLine = lazyregexp.New(`^[0-9A-Za-z._+]{1,100}$`)
+	plainMark    = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
 
 // MostRaised is how many names Raised and Fixed have at most.
 const MostRaised = 30
+
+// MostObjected is how many objections Objected has at most, and None what it has where there is none.
+const (
+	MostObjected = 20
+	None         = "none"
+)
 
 // RaisedBy is what a marker calls who raised something.
 func RaisedBy(name string) string { return listed("prloop raised by\x00" + name) }
 
 // SaidThen is what a marker calls what people say in a conversation, which is another once they say more.
 func SaidThen(words string) string { return listed("prloop said then\x00" + words) }
+
+// ThreadNamed is what a marker calls a thread by what GitHub calls it.
+func ThreadNamed(node string) string { return listed("prloop thread\x00" + node) }
 
 func listed(what string) string {
 	sum := sha256.Sum256([]byte(what))
@@ -108,6 +120,9 @@ func (m Marker) valid() error {
 		if i := slices.IndexFunc(names, func(name string) bool { return !raisedLine.MatchString(name) }); i >= 0 || len(names) > MostRaised {
 			return fmt.Errorf("marker: %s %q: they are %d names of 8 digits at most", field, names, MostRaised)
 		}
+	}
+	if i := slices.IndexFunc(m.Objected, func(o string) bool { return !objectedLine.MatchString(o) }); i >= 0 || len(m.Objected) > MostObjected {
+		return fmt.Errorf("marker: objected %q: they are %d words at most, of letters, digits and ._+", m.Objected, MostObjected)
 	}
 	if m.Sticky && m.ReviewID == "" {
 		return errors.New("marker: a sticky comment begins with its review id, and there is none")
@@ -135,7 +150,7 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked, raised, fixed := "", "", "", ""
+		command, asked, raised, fixed, objected := "", "", "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
@@ -148,8 +163,11 @@ func (m Marker) seal(body string) string {
 		if len(m.Fixed) > 0 {
 			fixed = " fixed=" + strings.Join(m.Fixed, ",")
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, hex.EncodeToString(m.mac(rest)))
+		if len(m.Objected) > 0 {
+			objected = " objected=" + strings.Join(m.Objected, ",")
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -172,6 +190,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if len(m.Fixed) > 0 {
 		fields = append(fields, "fixed="+strings.Join(m.Fixed, ","))
+	}
+	if len(m.Objected) > 0 {
+		fields = append(fields, "objected="+strings.Join(m.Objected, ","))
 	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
@@ -220,7 +241,7 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[11], after
+		h.kid, h.mac, h.rest = sub[1], sub[12], after
 		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked = sub[2], sub[4], sub[7], sub[8]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
@@ -230,6 +251,9 @@ func readHeader(body string) (header, bool) {
 		}
 		if sub[10] != "" {
 			h.m.Fixed = strings.Split(sub[10], ",")
+		}
+		if sub[11] != "" {
+			h.m.Objected = strings.Split(sub[11], ",")
 		}
 	}
 	return h, true

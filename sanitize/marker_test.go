@@ -149,13 +149,14 @@ func TestMarkerBitFlips(t *testing.T) {
 	m := testMarker()
 	testBitFlips(t, sealed(t), m)
 	m.Asked, m.Raised, m.Fixed = "123456.2", []string{RaisedBy("alpha"), RaisedBy("beta")}, []string{SaidThen("thread-1")}
+	m.Objected = []string{ThreadNamed("PRRT_1") + ".12.1800000000.5.the+maintainer", None}
 	texts, err := Comment("An answer.", m, Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := strings.TrimRight(texts[0].String(), "\n")
-	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked || !slices.Equal(got.Raised, m.Raised) || !slices.Equal(got.Fixed, m.Fixed) {
-		t.Errorf("asked %q, raised %q, fixed %q, %v", got.Asked, got.Raised, got.Fixed, err)
+	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Asked != m.Asked || !slices.Equal(got.Raised, m.Raised) || !slices.Equal(got.Fixed, m.Fixed) || !slices.Equal(got.Objected, m.Objected) {
+		t.Errorf("asked %q, raised %q, fixed %q, objected %q, %v", got.Asked, got.Raised, got.Fixed, got.Objected, err)
 	}
 	testBitFlips(t, s+"\n", m)
 	for _, asked := range []string{"5", "5.1 x", "a.1", "--", "5.1-->"} {
@@ -173,6 +174,26 @@ func TestMarkerBitFlips(t *testing.T) {
 		m.Raised, m.Fixed = nil, m.Raised
 		if _, err := Comment("A report.", m, Policy{}); err == nil {
 			t.Errorf("fixed %q stands in a marker", raised)
+		}
+	}
+}
+
+// A report that is as long as reports may be takes the most that its marker can keep.
+func TestMarkersOfLongReports(t *testing.T) {
+	m := testMarker()
+	for range MostObjected {
+		m.Objected = append(m.Objected, strings.Repeat("a", 100))
+	}
+	for _, long := range []int{Cap - reserve, Cap, 1 << 20} {
+		texts, err := Comment(strings.Repeat("a word ", long/7), m, testPolicy)
+		if err != nil || len(texts) < 2 {
+			t.Errorf("%d bytes: %d parts, %v", long, len(texts), err)
+		}
+	}
+	for _, wrong := range [][]string{{"a-b"}, {""}, {"a,b"}, {strings.Repeat("a", 101)}, append(m.Objected, None)} {
+		m.Objected = wrong
+		if _, err := Comment("A report.", m, Policy{}); err == nil {
+			t.Errorf("objected %q stands in a marker", wrong)
 		}
 	}
 }

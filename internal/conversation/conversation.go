@@ -1,4 +1,4 @@
-// Package conversation is what prloop remembers of a pull request: its threads, rebuilt from what GitHub returns and nothing else
+// Package conversation is what prloop remembers of a pull request: its threads, rebuilt from what GitHub returns and what our newest report keeps
 // (spec.md D3.2, docs/threads.md). It is pure: the same discussion gives the same state, byte for byte, on every machine, in whatever
 // order GitHub lists it.
 //

@@ -136,10 +136,17 @@ func (t Thread) against(of func(Reply) bool) (out []Reply) {
 // block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
 // resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
+	return p.objects(p.Objections(t, grave))
+}
+
+// Objections are all of these.
+func (p People) Objections(t Thread, grave bool) []Reply {
 	if t.Closed && p.reconciles(t, grave) {
-		return Reply{}, false
+		return nil
 	}
-	return p.objects(slices.DeleteFunc(t.objections(), func(r Reply) bool { return t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy) }))
+	return slices.DeleteFunc(t.objections(), func(r Reply) bool {
+		return !p.MayObject(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+	})
 }
 
 // reconciles reports whether a closed thread was closed in a way that settles what somebody says against a cure: by a person other than the author, who then may

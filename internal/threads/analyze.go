@@ -26,7 +26,7 @@ const (
 // Analyze computes spec.md A3 from a discussion whose marked comments were already removed (spec.md A7). It depends on the content
 // alone, not on the order of threads or reviews. pr is the pull request's number.
 func Analyze(d review.Discussion, pr int) review.CommentsResult {
-	last := standing(d.Reviews)
+	last := Standing(d.Reviews)
 	r := review.CommentsResult{
 		Agent:            Agent,
 		PRNumber:         pr,
@@ -122,6 +122,10 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 
 // suggestion is what settles an open thread.
 func suggestion(t review.Thread) string {
+	if t.Lost {
+		return "The comment with which prloop began this thread was changed or deleted, so prloop knows it no more as its own. If nothing is left to do, who objected, or somebody else whose resolving it " +
+			"would settle this, approves the pull request, or resolves the thread where it is still there; only then it does not count."
+	}
 	if t.Cured {
 		return "This was said of what is to have cured a finding of prloop. If nothing is left to do, resolve the thread; only then it does not count."
 	}

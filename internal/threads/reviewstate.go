@@ -28,9 +28,9 @@ func person(p review.Person) string {
 	return strings.ToLower(login(p))
 }
 
-// standing returns the newest decisive review of each person, ordered by login. At the same instant a request for
+// Standing returns the newest decisive review of each person, ordered by login. At the same instant a request for
 // changes wins: when in doubt, ask a person.
-func standing(reviews []review.Review) []review.Review {
+func Standing(reviews []review.Review) []review.Review {
 	newest := map[string]review.Review{}
 	for _, r := range reviews {
 		if !slices.Contains(decisive, r.State) {
@@ -64,9 +64,9 @@ func later(a, b review.Review) bool {
 	return a.ID > b.ID
 }
 
-func stateOf(standing []review.Review) review.ReviewState {
+func stateOf(last []review.Review) review.ReviewState {
 	s := review.ReviewState{ChangesRequestedBy: []review.ChangesRequestedBy{}}
-	for _, r := range standing {
+	for _, r := range last {
 		if r.State != changesRequested {
 			continue
 		}
