@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -213,12 +214,8 @@ func (b *bodies) may(k int) bool {
 			return false
 		}
 	}
-	for _, o := range b.other {
-		if o.Start < p.to && p.from < o.End {
-			return false
-		}
-	}
-	return mixed(v) && !b.apart[k]
+	i, _ := slices.BinarySearchFunc(b.other, p.from, func(o Span, at int) int { return cmp.Compare(o.End, at+1) })
+	return (i == len(b.other) || b.other[i].Start >= p.to) && mixed(v) && !b.apart[k]
 }
 
 // rest takes what looks like a part of a key near headers, footers and what is taken: behind comments, or in constants of its own.
@@ -231,10 +228,17 @@ func (b *bodies) rest(lines []int) {
 	}
 	slices.Sort(lines)
 	around, text := near(lines), strings.Split(b.s, "\n")
+	read, alone := -1, false // a line is read once, however many parts it has
 	for k, p := range b.parts {
-		_, alone := aloneRun(text[p.line])
 		n := p.to - p.from
-		if (n >= minLooseRun || n >= minKeyRun && alone) && !b.taken[k] && around[p.line] && b.may(k) {
+		if n < minKeyRun || b.taken[k] || !around[p.line] || !b.may(k) {
+			continue
+		}
+		if read != p.line {
+			read = p.line
+			_, alone = aloneRun(text[read])
+		}
+		if n >= minLooseRun || alone {
 			b.add(k, true)
 		}
 	}

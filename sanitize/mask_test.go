@@ -326,6 +326,7 @@ func hostileValues(n int) map[string]string {
 	for i := 0; values.Len() < n; i++ {
 		fmt.Fprintf(&values, "k%d = ghp_%036d; api_key=\"%x\"\n", i, i, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}
+	pair := "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIKq7Rz2Lm9Xc4Vb8Nt1Wk6yQ5dPj3HsFg0aUeZoTiR2x\n-----END PRIVATE KEY-----\n"
 	return map[string]string{
 		"many values":                values.String(),
 		"names of secrets as values": strings.Repeat("_key=token=", n/11),
@@ -341,5 +342,7 @@ func hostileValues(n int) map[string]string {
 		"names within one value":     strings.Repeat("tokenA1b2C3", n/11),
 		"padded names":               strings.Repeat("password_"+strings.Repeat("a", 60)+" ", n/70),
 		"addresses with at signs":    "a://b:" + strings.Repeat("c@", n/2),
+		"a long line beside a key":   pair + strings.Repeat("Ab1Cd2Ef3Gh4Ij5K ", n/17),
+		"armours beside a key":       pair + strings.Repeat("-----BEGIN A-----Ab1Cd2Ef3Gh4Ij5Kx/", n/35),
 	}
 }
