@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"cmp"
+	"encoding/base64"
 	"iter"
 	"slices"
 	"strings"
@@ -13,36 +14,44 @@ import (
 
 var (
 	// bodyStart begins the text of a key: the version and what follows it in the forms of PKCS #1, PKCS #8 and SEC 1, how an encrypted one is encrypted, and the
-	// name of OpenSSH's form. Certificates, requests for them and public keys begin otherwise.
-	bodyStart = lazyregexp.New(`^(?:M[A-P].CAQ[AE]|MI[GH].(?:AgE[AB]|M..GCSqGSIb3DQE[FM])|MI[I-L]..(?:[AQgw]IBA|[DTjz]..Bg[ko]qhkiG9w0B(?:BQ|DA))|b3BlbnNzaC1rZXktdj)`)
+	// name of OpenSSH's form. Nothing else begins so: neither certificates, requests for them and public keys, nor messages that have a version too.
+	bodyStart = lazyregexp.New(`^(?:M[A-P].CAQ(?:[AE]w[A-Z][AQgw]Y[A-P]|AC[A-Z]|EE[HIMQ])|MI[GH].(?:AgE[AB](?:M[A-P].G|A[g-k]|B[A-I])|M..GCSqGSIb3DQE[FM])|MI[I-L]..(?:[AQgw]IBA(?:[AQ][JK]|[AQ]E|D[A-P])|[DTjz]..Bg[ko]qhkiG9w0B(?:BQ|DA))|b3BlbnNzaC1rZXktdj)`)
 	// notBody begins long base64 that is no text of a key: a certificate, a request for one, a public key, JSON, another armour written in base64 once more, a picture, a program, an archive.
 	notBody = lazyregexp.New(`^(?:MI[I-L]..(?:[DTjz](?:C[BC]|ANBgkqhkiG9w0BAQE)|[AQgw]K[BC])|MI[GH].MA0GCSqGSIb3DQEBAQ|M[A-P].w..YHKoZI|AAAA|eyJ|LS0tLS1CRUdJTi|iVBORw0KGgo|/9j/|R0lGOD|AGFzbQ|UEsDB|H4sI)`)
 	// armourHead is the first line of an armoured block.
 	armourHead = lazyregexp.New(`-----BEGIN [A-Z0-9 ]{1,60}-----`)
 	// keyNamed gives something to what is called a private key.
-	keyNamed = lazyregexp.New(`(?i)private[_-]?key[a-z0-9_]{0,20}["'` + "`" + `]?\s*[:=]`)
+	keyNamed = lazyregexp.New(`(?i)private[_.-]?key[a-z0-9_]{0,20}["'` + "`" + `]?\s*[:=]`)
 )
+
+// commentLine begins a remark that has its line for itself.
+var commentLine = lazyregexp.New(`^\s*(?:#|//|/?\*|;|--)\s`)
 
 // keyCalled stand in what keyNamed matches.
 var keyCalled = []string{"rivate", "RIVATE"}
 
+// startWords stand in what bodyStart matches, but for texts in pieces.
+var startWords = []string{"CAQ", "AgE", "IBA", "GCSqGSIb3DQE", "qhkiG9w0B", "b3BlbnNzaC1rZXktdj"}
+
 const (
 	// startBytes is how much of a text tells the beginning of a key, in bytes of base64.
 	startBytes = 24
+	// minOpenSSH is the length of the shortest key in the form of OpenSSH, in bytes of base64.
+	minOpenSSH = 350
 	// NearKey is how far from a header, a footer or the text of a key other text of it stands at most, in lines.
 	NearKey = 50
 )
 
-// KeyBodies are the texts of private keys in a text that has a header or a footer of one, or in a line that gives one to a name: what begins as they do, and near
-// these what nobody wrote. Where there is one, no header and no footer in the text is a mere mention.
+// KeyBodies are the texts of private keys: what is a whole one by the length it states, what begins as they do in a text that has a header or a footer of one or in the
+// lines of what is given to the name of one, and near these what nobody wrote. Where there is one, no header and no footer in the text is a mere mention.
 func KeyBodies(s string) []Span { return findSpans(s, keyBodies) }
 
 func keyBodies(s string) []Span {
-	if !containsAny(s, keyWords) && !containsAny(s, keyCalled) {
+	if !containsAny(s, keyWords) && !containsAny(s, keyCalled) && !containsAny(s, startWords) {
 		return nil
 	}
 	heads, names := headLines(s)
-	if len(heads)+len(names) == 0 {
+	if len(heads)+len(names) == 0 && !containsAny(s, startWords) {
 		return nil
 	}
 	b := bodies{s: s, parts: base64Parts(s), other: otherArmours(s), taken: map[int]bool{}}
@@ -50,7 +59,7 @@ func keyBodies(s string) []Span {
 	around := near(heads)
 	for k, p := range b.parts {
 		own := names[p.line]
-		if !b.taken[k] && ((own || len(heads) > 0) && b.starts(k) || (own || around[p.line]) && p.to-p.from >= minArmour && b.drawn(k)) {
+		if !b.taken[k] && (b.starts(k) && (own || len(heads) > 0 || b.whole(k)) || (own || around[p.line]) && p.to-p.from >= minArmour && b.drawn(k)) {
 			b.take(k)
 		}
 	}
@@ -115,16 +124,24 @@ func (b *bodies) of(k int) string { return b.s[b.parts[k].from:b.parts[k].to] }
 // between is what stands between part k and the next one.
 func (b *bodies) between(k int) string { return b.s[b.parts[k].to:b.parts[k+1].from] }
 
-// headLines are the numbers of the lines with headers and footers of private keys, and of those that give one something.
+// headLines are the numbers of the lines with headers and footers of private keys, and of those that give one something: the line of the name, and the lines below it
+// in which base64 stands alone. Remarks, and lines of mere signs, may stand between.
 func headLines(s string) (heads []int, names map[int]bool) {
 	names = map[int]bool{}
-	n := 0
+	n, open := 0, false
 	for line := range strings.Lines(s) {
 		if marks(line) != nil {
 			heads = append(heads, n)
 		}
-		if containsAny(line, keyCalled) && keyNamed.MatchString(line) {
-			names[n] = true
+		line = strings.TrimRight(line, " \t\r\n")
+		switch {
+		case containsAny(line, keyCalled) && keyNamed.MatchString(line):
+			names[n], open = true, true
+		case open && !commentLine.MatchString(line):
+			if run, alone := aloneRun(line); run.to > run.from {
+				open = alone && run.to-run.from >= minKeyRun
+				names[n] = open
+			}
 		}
 		n++
 	}
@@ -157,6 +174,39 @@ func (b *bodies) starts(k int) bool {
 		}
 	}
 	return all >= minLooseRun && bodyStart.MatchString(head)
+}
+
+// whole reports whether part k and what goes on with it are as long as a key that begins so says it is. Some letters are missing where an address writes them by their
+// numbers.
+func (b *bodies) whole(k int) bool {
+	head := strings.TrimLeft(b.of(k), "+/")
+	if len(head) < minLooseRun {
+		return false
+	}
+	all, parts, least := len(head), 1, keyLength(head)*9/10
+	for j := range b.after(k) {
+		if all >= least || parts == maxKeyLines {
+			break
+		}
+		all, parts = all+len(b.of(j)), parts+1
+	}
+	return all >= least
+}
+
+// keyLength is how long the text of a key is, in bytes of base64, by what its first eight bytes state. OpenSSH's form states it elsewhere, and has at least minOpenSSH.
+func keyLength(head string) int {
+	der, err := base64.StdEncoding.DecodeString(head[:8])
+	if err != nil || head[0] != 'M' {
+		return minOpenSSH
+	}
+	n := 2 + int(der[1])
+	switch der[1] {
+	case 0x81:
+		n = 3 + int(der[2])
+	case 0x82:
+		n = 4 + int(der[2])<<8 + int(der[3])
+	}
+	return base64.RawStdEncoding.EncodedLen(n)
 }
 
 // setApart tells what is apart.

@@ -47,7 +47,7 @@ func pemKeys(t *testing.T) map[string][]string {
 	add("EC", "EC PRIVATE KEY", der, err)
 	for name, head := range map[string]string{"ENCRYPTED PRIVATE KEY": "MIIFNTBfBgkqhkiG9w0BBQ0wUjAxBgkqhkiG9w0BBQwwJAQQ", "OPENSSH PRIVATE KEY": "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAA", "PGP PRIVATE KEY BLOCK": ""} {
 		der, err := base64.StdEncoding.DecodeString(head)
-		add(name, name, append(der, random(600)...), err)
+		add(name, name, append(der, random(1337-len(der))...), err) // as long as the first of them says
 	}
 	return out
 }
@@ -76,8 +76,16 @@ func TestKeyBodies(t *testing.T) {
 			"a field":             `key=` + strings.NewReplacer("+", "%2B", " ", "+").Replace(strings.Join(l, "%0A")),
 			"an address":          `key=` + strings.NewReplacer("+", "%2B", " ", "%20").Replace(strings.Join(l, "%0A")),
 			"without a header":    `PRIVATE_KEY="` + strings.Join(in, `\n`) + `"`,
+			"below a name":        "private_key: |\n  " + strings.Join(in, "\n  ") + "\nport: 80",
+			"below a remark":      "private-key: >-\n  # of production\n\n  " + strings.Join(in, "\n  "),
+			"in properties":       "app.private.key=" + strings.Join(in, "\\\n    "),
+			"below quotes":        "private_key =\n  \"\"\"\n" + strings.Join(in, "\n") + "\n\"\"\"\n",
+			"in a list":           `"privateKey": [` + "\n  \"" + strings.Join(in, "\",\n  \"") + "\"\n]",
+			"on the next line":    "const privateKey =\n  \"" + all + "\";",
 		}
 		if name != "PGP PRIVATE KEY BLOCK" { // what begins in no way of its own
+			forms["a whole one"] = "tls:\n  pem: |\n    " + strings.Join(in, "\n    ") + "\n"
+			forms["a whole one in its line"] = `load("` + all + `")`
 			small := strings.Join(strings.SplitAfter(all, all[11:12]), `" + "`)
 			forms["constants in pieces"] = constants + `BODY = "` + small + `"`
 		}
@@ -121,20 +129,32 @@ func TestKeyBodiesAreNoOthers(t *testing.T) {
 	}
 	mention := "if strings.HasPrefix(s, \"-----BEGIN PRIVATE KEY-----\") {\n"
 	for name, text := range map[string]string{
-		"a certificate":              armoured("CERTIFICATE", certificate),
-		"one in a text":              `CERT="` + strings.ReplaceAll(armoured("CERTIFICATE", certificate), "\n", `\n`) + `"`,
-		"a public key":               armoured("PUBLIC KEY", public),
-		"a digest for npm":           `"integrity": "sha512-` + base64.StdEncoding.EncodeToString(random(64)) + `"`,
-		"a digest":                   "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-		"a public key of OpenSSH":    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ" + base64.StdEncoding.EncodeToString(random(240)) + " mona@acme",
-		"an address":                 "https://github.com/acme/widgets/blob/3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c/docs/HowToUse2",
-		"a name":                     "TestThatAVeryLongNameOfATestWithManyWordsInItIsNoPartOfAKey2AtAll()",
-		"a certificate in constants": "cert = " + inConstants(base64.StdEncoding.EncodeToString(certificate)),
-		"a bundle in base64":         "caBundle: " + base64.StdEncoding.EncodeToString([]byte(armoured("CERTIFICATE", certificate))),
-		"a picture":                  "url(data:image/png;base64,iVBORw0KGgo" + base64.StdEncoding.EncodeToString(random(600)) + ")",
-		"a certificate in one run":   `cert = "` + base64.StdEncoding.EncodeToString(certificate) + `"`,
+		"a certificate":               armoured("CERTIFICATE", certificate),
+		"one in a text":               `CERT="` + strings.ReplaceAll(armoured("CERTIFICATE", certificate), "\n", `\n`) + `"`,
+		"a public key":                armoured("PUBLIC KEY", public),
+		"a digest for npm":            `"integrity": "sha512-` + base64.StdEncoding.EncodeToString(random(64)) + `"`,
+		"a digest":                    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"a public key of OpenSSH":     "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ" + base64.StdEncoding.EncodeToString(random(240)) + " mona@acme",
+		"an address":                  "https://github.com/acme/widgets/blob/3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c/docs/HowToUse2",
+		"a name":                      "TestThatAVeryLongNameOfATestWithManyWordsInItIsNoPartOfAKey2AtAll()",
+		"a certificate in constants":  "cert = " + inConstants(base64.StdEncoding.EncodeToString(certificate)),
+		"a bundle in base64":          "caBundle: " + base64.StdEncoding.EncodeToString([]byte(armoured("CERTIFICATE", certificate))),
+		"a picture":                   "url(data:image/png;base64,iVBORw0KGgo" + base64.StdEncoding.EncodeToString(random(600)) + ")",
+		"a certificate in one run":    `cert = "` + base64.StdEncoding.EncodeToString(certificate) + `"`,
+		"one below the name of a key": "private_key:\n  " + base64.StdEncoding.EncodeToString(certificate),
+		"words below it":              "privateKey:\n  loadTheKeyThatIsCalledServerFromTheStoreOfTheClusterInTheRegion1",
+		"a request of SNMP":           `send("` + base64.StdEncoding.EncodeToString(append([]byte("\x30\x26\x02\x01\x01\x04\x06public"), random(27)...)) + `")`,
 	} {
 		if got := KeyBodies(mention + text + "\n"); got != nil {
+			t.Errorf("%s: %v in %s", name, got, text)
+		}
+	}
+	for name, text := range map[string]string{ // beside a mention these would be keys
+		"a name for the next value": "private_key: $KEY\nca: " + base64.StdEncoding.EncodeToString(random(90)),
+		"a part of a key":           strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh18W\n", 2),
+		"text far below a name":     "private_key:\n  x\n  " + base64.StdEncoding.EncodeToString(random(90)),
+	} {
+		if got := KeyBodies(text); got != nil {
 			t.Errorf("%s: %v in %s", name, got, text)
 		}
 	}

@@ -344,5 +344,8 @@ func hostileValues(n int) map[string]string {
 		"addresses with at signs":    "a://b:" + strings.Repeat("c@", n/2),
 		"a long line beside a key":   pair + strings.Repeat("Ab1Cd2Ef3Gh4Ij5K ", n/17),
 		"armours beside a key":       pair + strings.Repeat("-----BEGIN A-----Ab1Cd2Ef3Gh4Ij5Kx/", n/35),
+		"beginnings of long keys":    strings.Repeat("MII//wIBAAKCAQEA"+strings.Repeat("Ab1", 16)+"\n", n/65),
+		"beginnings in small parts":  strings.Repeat("MII//wIBAAKCAQEA"+strings.Repeat("Ab1", 8)+strings.Repeat("\na", 20), n/80),
+		"names of keys":              strings.Repeat("private_key:\n# a\n"+strings.Repeat("Ab1", 21)+"\n", n/81),
 	}
 }

@@ -338,6 +338,24 @@ func TestAKeyBehindAHeaderThatStays(t *testing.T) {
 	}
 }
 
+// A key without a header is found once: below its name, and whole under any name (threats.md T557). Its name alone, and a part of one, is none.
+func TestAKeyWithoutAHeader(t *testing.T) {
+	const body = "K5NDBoO7LSAnTYDxkLdxHMOb1leIVnLW+C0EgU87aZqhRANCAASGysjg8I55eyOd\n"
+	const whole = "MC4CAQAwBQYDK2VwBCIEIKq7Rz2Lm9Xc4Vb8Nt1Wk6yQ5dPj3HsFg0aUeZoTiR2x"
+	for text, want := range map[string]string{
+		"a:\n  private_key: |\n    " + body + "    " + body + "  port: 1\n": "P0 secret-private-key:3",
+		"privateKey =\n  \"" + strings.TrimSpace(body) + "\"\n":             "P0 secret-private-key:2",
+		"pem: " + whole + "\n":                        "P0 secret-private-key:1",
+		"pem: MIIE" + whole[4:] + "\n":                "",
+		"private_key: $KEY\nca: " + body:              "",
+		"-----BEGIN CERTIFICATE-----\n" + body + body: "",
+	} {
+		if got := brief(run(t, added("a.yaml", text), Options{})); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // hostileLines are lines full of things that have to be looked at.
 func hostileLines() []string {
 	var out []string
