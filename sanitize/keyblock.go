@@ -68,13 +68,13 @@ func keyRegions(s string) []Span {
 			out = append(out, Span{Start: b.spans[0].Start, End: b.end})
 		}
 	}
-	return joinSpans(out, keyBodies(s))
+	return joinSpans(out, keyBodies(s), keyNumbers(s))
 }
 
 // keySpans are the lines of private keys: their first and last line, and each between that holds key material, and the texts of keys that stand apart. Those of a
 // mention are among them.
 func keySpans(s string) []Span {
-	out := keyBodies(s)
+	out := append(keyBodies(s), keyNumbers(s)...)
 	for _, b := range keyBlocks(s) {
 		out = append(out, b.spans...)
 	}

@@ -43,8 +43,11 @@ const (
 )
 
 // KeyBodies are the texts of private keys: what is a whole one by the length it states, what begins as they do in a text that has a header or a footer of one or in the
-// lines of what is given to the name of one, and near these what nobody wrote. Where there is one, no header and no footer in the text is a mere mention.
-func KeyBodies(s string) []Span { return findSpans(s, keyBodies) }
+// lines of what is given to the name of one, near these what nobody wrote, and the private numbers of keys that are written by their numbers. Where there is such a text in
+// one piece, no header and no footer is a mere mention.
+func KeyBodies(s string) []Span {
+	return findSpans(s, func(s string) []Span { return joinSpans(keyBodies(s), keyNumbers(s)) })
+}
 
 func keyBodies(s string) []Span {
 	if !containsAny(s, keyWords) && !containsAny(s, keyCalled) && !containsAny(s, startWords) {

@@ -13,6 +13,7 @@ var keyMarkText = lazyregexp.New(`-*\s?(?:BEGIN|END)` + blankSign + `(?:[A-Z0-9]
 func filledKeySpans(s string) []Span {
 	out := keyBodies(s)
 	apart := len(out) > 0
+	out = append(out, keyNumbers(s)...)
 	for _, b := range keyBlocks(s) {
 		if apart || !b.mention(s) {
 			out = append(out, b.spans...)

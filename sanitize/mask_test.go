@@ -347,5 +347,9 @@ func hostileValues(n int) map[string]string {
 		"beginnings of long keys":    strings.Repeat("MII//wIBAAKCAQEA"+strings.Repeat("Ab1", 16)+"\n", n/65),
 		"beginnings in small parts":  strings.Repeat("MII//wIBAAKCAQEA"+strings.Repeat("Ab1", 8)+strings.Repeat("\na", 20), n/80),
 		"names of keys":              strings.Repeat("private_key:\n# a\n"+strings.Repeat("Ab1", 21)+"\n", n/81),
+		"kinds of keys in JSON":      strings.Repeat(`"kty":"EC",`, n/11),
+		"numbers of keys in JSON":    `"kty":"EC"` + strings.Repeat(`,"d":"Ab1Cd2Ef3Gh4Ij5Kl6Mn7"`, n/29),
+		"blanks in numbers of keys":  `"kty":"EC"` + strings.Repeat(`,"d":`+strings.Repeat(" ", 1000), n/1005),
+		"numbers of keys in XML":     "<RSAKeyValue>" + strings.Repeat("<D>Ab1Cd2Ef3Gh4Ij5Kl6Mn7", n/26),
 	}
 }

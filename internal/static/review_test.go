@@ -356,6 +356,23 @@ func TestAKeyWithoutAHeader(t *testing.T) {
 	}
 }
 
+// A key that is written by its numbers is one finding, with another for each further value in a line (threats.md T558, T559).
+func TestAKeyInNumbers(t *testing.T) {
+	const number = "Kq7Rz2Lm9Xc4Vb8Nt1Wk6yQ5dPj3HsFg0aUeZoTiR2x"
+	for text, want := range map[string]string{
+		`{"kty":"OKP","crv":"Ed25519","x":"` + number + `","d":"` + number + `"}`:                                          "P0 secret-private-key:1",
+		`{"kty":"RSA","n":"` + number + `","d":"` + number + `","p":"` + number + `"}`:                                     "P0 secret-private-key:1, P0 secret-private-key:1",
+		"{\n \"kty\": \"RSA\",\n \"d\": \"" + number + "\",\n \"p\": \"" + number + "\"\n}":                                "P0 secret-private-key:3",
+		`{"kty":"EC","crv":"P-256","x":"` + number + `","y":"` + number + `"}`:                                             "",
+		"<RSAKeyValue>\n<Modulus>" + number + "</Modulus>\n<P>" + number + "</P>\n<D>" + number + "</D>\n</RSAKeyValue>\n": "P0 secret-private-key:3",
+		"<RSAKeyValue><Modulus>" + number + "</Modulus><Exponent>AQAB</Exponent></RSAKeyValue>":                            "",
+	} {
+		if got := brief(run(t, added("a.conf", text), Options{})); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // hostileLines are lines full of things that have to be looked at.
 func hostileLines() []string {
 	var out []string

@@ -173,18 +173,23 @@ func (f *file) keys() (out []hit) {
 }
 
 // keyBodies adds the texts of private keys that stand apart from a header, or without one, by the rules of the mask, to the keys that are told by their header. Where
-// such a text alone stands behind the header, it is in the finding.
+// such a text alone stands behind the header, it is in the finding. A finding stands for one value of each line, so another value in a line, a number of a key, has its own.
 func (f *file) keyBodies(told []hit) []hit {
 	lines := make([]string, len(f.lines))
 	for i, l := range f.lines {
 		lines[i] = l.Text
 	}
 	text := strings.Join(lines, "\n")
-	i, at, own := 0, 0, -1
+	i, at, own, last := 0, 0, -1, -1
 	for _, p := range sanitize.KeyBodies(text) {
 		i += strings.Count(text[at:p.Start], "\n")
 		at = p.Start
 		n := f.lines[i].New
+		if i == last && !p.More && f.lines[i].Op == '+' {
+			told = append(told, secretHit(f, i, "private-key", "a private key", true))
+			continue
+		}
+		last = i
 		k := slices.IndexFunc(told, func(h hit) bool { return h.line <= n && n <= max(h.line, h.end)+sanitize.NearKey })
 		switch {
 		case k >= 0 && (k == own || told[k].end <= told[k].line):
