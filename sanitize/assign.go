@@ -148,7 +148,7 @@ func assignmentSpans(s string) []Span {
 			i = end - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
 			at := from + m[6]
-			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) && !imageCommit(s[max(0, at-digestReach):at], value, s[end:]) {
+			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) && !publicHere(s[max(0, at-digestReach):at], value, s[end:]) {
 				if m[4] < m[5] {
 					end = quoteEnd(s, end, rest[m[4]:m[5]])
 				}
@@ -301,10 +301,12 @@ func randomValues(out []Span, s string, from, to int) []Span {
 		}
 		for pad := end; end < to && end < pad+2 && s[end] == '='; end++ {
 		}
-		if word := strings.TrimRight(s[i:end], "."); Random(word) && !isPublic(word) && !digest(s[max(0, i-digestReach):i], word, s[i+len(word):]) && !pathOrAddress(s[max(0, i-1):i], word) {
+		before, word := s[max(0, i-digestReach):i], strings.TrimRight(s[i:end], ".")
+		behind := s[i+len(word):]
+		if Random(word) && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
 			out = appendLines(out, s, i, i+len(word))
 		}
-		i = end
+		i = end - 1 // behind signs that may have been of the word, the next one begins at once
 	}
 	return out
 }
@@ -334,7 +336,7 @@ func pathOrAddress(before, word string) bool {
 // secretValue judges a value by its name and by how it is written.
 func secretValue(name string, quoted bool, value string) bool {
 	switch {
-	case reference.MatchString(value), isPublic(value), digestNamed(name, value):
+	case reference.MatchString(value), publicNamed(name, value), digestNamed(name, value):
 		return false
 	case !passwordName.MatchString(name) && drawn(value) < minDrawn:
 		return false

@@ -136,10 +136,52 @@ func imageCommit(before, value, behind string) bool {
 	return hexWord.MatchString(value) && tagged.MatchString(before) && !strings.HasPrefix(behind, "@")
 }
 
+// signBefore is what stands between a name and its value.
+const signBefore = `\\?["'\x60]?\s{0,4}(?::=|=>|[:=])\s{0,4}\{?\\?["'\x60]?`
+
+var (
+	// fingerprint is the fingerprint of a key of OpenPGP, fingerprintOf ends the name of such a key, as the images of Docker have it in their environment.
+	fingerprint   = lazyregexp.New(`^(?:0x)?[0-9A-Fa-f]{40}$`)
+	fingerprintOf = lazyregexp.New(`(?i)(?:gpg|pgp)(?:[_.-]?signing)?[_.-]?keys?(?:[_.-]?(?:id|fingerprint))?` + signBefore + `$`)
+	// siteKey is a key of reCAPTCHA or of Turnstile, whose secret keys are written alike; siteKeyOf ends the name of one that pages show.
+	siteKey   = lazyregexp.New(`^(?:6L[0-9A-Za-z_-]{38}|0x4[0-9A-Za-z_-]{21})$`)
+	siteKeyOf = lazyregexp.New(`(?:(?:^|[^A-Za-z])(?i:site)|[a-z]Site|(?i:captchasite))(?i:[_-]?key)(?:` + signBefore + `|["'\x60]\s{0,4},\s{0,4}["'\x60])$`)
+	// partOfSystem ends what stands before the commit at which a part of a system is kept: a name with hyphens that says which part it is, or a name that says it has a commit. Who logs in
+	// by such a name and a token writes no blank between.
+	partOfSystem = lazyregexp.New(`(?i)([0-9a-z_.-]*(?:-` + systemPart + `|[_-]` + systemPart + `[_-](?:sha|ref|rev|revision|commit|version|tag)))` +
+		`(?:\\?["'\x60]?\s{0,4}(?::=|=>|=)|\\?["'\x60]\s{0,4}:|\s{0,4}:\s)\s{0,4}\\?["'\x60]?$`)
+)
+
+// systemPart is a word for a part of a system.
+const systemPart = `(?:service|server|proxy|gateway|operator|controller|manager|issuer|broker|worker|exchange)`
+
+// publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or of a part of a system, the fingerprint of a key, the
+// key of a site.
+func publicHere(before, value, behind string) bool {
+	switch {
+	case imageCommit(before, value, behind):
+		return true
+	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
+		return true
+	case !hexWord.MatchString(value):
+		return false
+	}
+	m := partOfSystem.FindStringSubmatch(before)
+	return m != nil && !passwordName.MatchString(m[1])
+}
+
 // digestNamed reports whether a value is a digest, given to something that is no password.
 func digestNamed(name, value string) bool {
 	return digestValue.MatchString(value) && !passwordName.MatchString(name)
 }
+
+// publicNamed reports whether a value that is given to a name is public whatever the name is, or nearly so: what is given to a password is no image.
+func publicNamed(name, value string) bool {
+	return isPublic(value) && !(image.MatchString(value) && givenToPassword.MatchString(name))
+}
+
+// givenToPassword ends in the name of a password, and the sign behind it.
+var givenToPassword = lazyregexp.New(`(?i)(?:passw(?:or)?d|passphrase|pwd)["'\x60\])\\]{0,3}\s*(?::=|=>|<-|[!=]?==?=?|[+?|]{1,2}=|:|,)\s*["'\x60]?$`)
 
 // Published reports whether a value says itself that it is one of AWS's documentation, or is a token that jwt.io shows as its example.
 func Published(v string) bool {

@@ -306,7 +306,7 @@ func occurrences(s string, values map[string]bool) []Span {
 	var out []Span
 	for i := 0; i+6 <= len(s); i++ {
 		for _, v := range byHead[s[i:i+6]] {
-			if strings.HasPrefix(s[i:], v) && !imageCommit(s[max(0, i-digestReach):i], v, s[i+len(v):]) {
+			if strings.HasPrefix(s[i:], v) && !publicHere(s[max(0, i-digestReach):i], v, s[i+len(v):]) {
 				out = appendLines(out, s, i, i+len(v))
 			}
 		}
