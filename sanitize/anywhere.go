@@ -9,7 +9,8 @@ import (
 )
 
 // Some bots look for their orders anywhere in the source of a comment (threats.md T06), so a fence or a code span hides nothing from
-// them: for a mention of their name, for OpenCode's /oc, for the phrases of GHPRB, which are regular expressions.
+// them: for a mention of their name, for OpenCode's /oc, for the phrases of GHPRB, which are regular expressions, and for the words that
+// approve, object, merge or hold back.
 
 // breakAnywhere breaks what bots look for anywhere: mentions, whoever they name, and orders. In code copied from a posted text the guard
 // has to be taken out again; names that code is full of are left whole (codeNames, pinned).
@@ -27,6 +28,9 @@ func breakAll(s string, links bool) string {
 			address = false
 		case ':':
 			address = address || strings.HasPrefix(s[i:], "://")
+			at = approvalAt(s, i)
+		case '=':
+			at = approvalAt(s, i)
 		case '@':
 			at = mentionAt(s, i)
 		case '/':
@@ -103,6 +107,23 @@ var (
 
 // phrases are what GHPRB looks for in its default configuration, with anything that is no letter, digit or underscore between the words.
 var phrases = [][]string{{"test", "this", "please"}, {"add", "to", "whitelist"}, {"add", "to", "allowlist"}, {"ok", "to", "test"}}
+
+// approvals are what bots look for letter by letter: what approves and objects where a rule of policy-bot names nothing else, and what
+// bulldozer's documentation has one write to merge or to hold back. thumbs are the marks of one character, which nothing can be put into.
+var (
+	approvals = []string{":+1:", ":-1:", "==MERGE_WHEN_READY==", "==MERGE_WHEN_GREEN==", "==DO_NOT_MERGE=="}
+	thumbs    = strings.NewReplacer("👍", "(thumbs up)", "👎", "(thumbs down)")
+)
+
+// approvalAt gives where the one that begins at i is to be broken, 0 when there is none.
+func approvalAt(s string, i int) int {
+	for _, mark := range approvals {
+		if strings.HasPrefix(s[i:], mark) {
+			return i + 2
+		}
+	}
+	return 0
+}
 
 // phraseAt gives where the phrase that begins at i is to be broken, within its last word, 0 when there is none.
 func phraseAt(s string, i int) int {

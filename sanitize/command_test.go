@@ -165,9 +165,11 @@ func TestTheOracleReadsRawLines(t *testing.T) {
 
 // What bots look for anywhere is broken anywhere. The expressions are those of the bots' documentation, as loose as theirs.
 func TestNothingIsAnOrderAnywhere(t *testing.T) {
-	heard := regexp.MustCompile(`(?i)test\W+this\W+please|add\W+to\W+whitelist|ok\W+to\W+test|/oc|/opencode|@(cubic-dev-ai|sentry|droid|linear|vercel|octocat|v0\b|typesbot)`)
+	heard := regexp.MustCompile(`(?i)test\W+this\W+please|add\W+to\W+whitelist|ok\W+to\W+test|/oc|/opencode|@(cubic-dev-ai|sentry|droid|linear|vercel|octocat|v0\b|typesbot)` +
+		`|:[+-]1:|👍|👎|==MERGE_WHEN_READY==|==MERGE_WHEN_GREEN==|==DO_NOT_MERGE==`)
 	for _, order := range []string{"test this please", "test  this  please", "Test, this: PLEASE", "ok-to-test", "ok - to - test", "add-to-whitelist", "latest this pleased", "/oc", "/ocx", "/opencode do it", "a/oc b",
-		"https://evil.test/oc", "https://evil.test/@droid", "@cubic-dev-ai", "@sentry review", "x@droid", "@droid/x", "me@vercel.com", "@v0", "@typesbot/x", "ok **to** test", "test\nthis\nplease", "@octocat's"} {
+		"https://evil.test/oc", "https://evil.test/@droid", "@cubic-dev-ai", "@sentry review", "x@droid", "@droid/x", "me@vercel.com", "@v0", "@typesbot/x", "ok **to** test", "test\nthis\nplease", "@octocat's",
+		":+1:", "so:+1:+1:", "a:-1:b", "👍", "👍🏽👎", "https://evil.test/👍/:+1:", "ok👍to👍test", "==MERGE_WHEN_READY==MERGE_WHEN_GREEN==", "x==DO_NOT_MERGE=="} {
 		for _, frame := range []string{"%s", "so %s, he said", "a `x %s` b", "```\nx := 1 // %s\n```", "> - a %s", "| a |\n| --- |\n| x %s |", "<details>\n<summary>x %s</summary>\n\ny %s\n\n</details>"} {
 			in := strings.ReplaceAll(frame, "%s", order)
 			parts, err := Comment(in, Marker{}, Policy{})
@@ -194,15 +196,17 @@ func TestNothingIsAnOrderAnywhere(t *testing.T) {
 // Code can be copied as far as no bot is called by what it says.
 func TestCodeIsLeftWhole(t *testing.T) {
 	for _, code := range []string{"actions/checkout@v4", "golang.org/x/text@v0.30.0", "left-pad@1.3.0", "git@github.com:octocat/x.git", "import a from '@types/node'", "x @Override y", " @pytest.fixture", "a @media b", "a@example.com",
-		"go install x@latest", "it is ok to", "latest thing", "test this", "add two whitelists"} {
+		"go install x@latest", "it is ok to", "latest thing", "s[i:+1]", "a==MERGE_HEAD", "🎉", "test this", "add two whitelists"} {
 		in := "```\nx " + code + "\n```"
 		if got := body(t, in, testPolicy); got != in {
 			t.Errorf("%q becomes %q", in, got)
 		}
 	}
-	// A link to our own page leads where it did, with a sign in it that nobody listens to.
-	const page = "https://github.com/octo/hello/blob/main/@acme/x.ts"
-	if got, want := Field("[x]("+page+")", testPolicy), "[x]("+strings.Replace(page, "@", "%40", 1)+")"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	// A link to our own page leads where it did, with signs in it that nobody listens to.
+	const pages = "https://github.com/octo/hello/blob/main/"
+	for in, want := range map[string]string{"@acme/x.ts": "%40acme/x.ts", ":+1:+1:/x": ":%2B1:%2B1:/x", "==DO_NOT_MERGE==": "=%3DDO_NOT_MERGE=%3D", "%F0%9F%91%8D": "%F0%9F%91%8D"} {
+		if got, want := Field("[x]("+pages+in+")", testPolicy), "[x]("+pages+want+")"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

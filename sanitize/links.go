@@ -42,7 +42,7 @@ func ownPage(raw string, repo review.Repo) (string, bool) {
 		return "", false
 	}
 	out := url.URL{Scheme: "https", Host: host, Path: prefix + page, RawQuery: u.RawQuery, Fragment: u.Fragment}
-	s := strings.NewReplacer("(", "%28", ")", "%29", "*", "%2A", "'", "%27", "[", "%5B", "]", "%5D", "@", "%40").Replace(out.String())
+	s := strings.NewReplacer("(", "%28", ")", "%29", "*", "%2A", "'", "%27", "[", "%5B", "]", "%5D", "@", "%40", ":+1", ":%2B1", ":-1", ":%2D1", "==", "=%3D").Replace(out.String())
 	if !plainURL.MatchString(s) {
 		return "", false
 	}

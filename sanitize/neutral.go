@@ -272,7 +272,7 @@ var markers = strings.NewReplacer(
 
 // dropMarkers breaks copies of prloop's own marks, and outside of addresses what bots look for anywhere. Broken, they are marks and orders
 // to nobody, whoever looks for them and however carelessly (threats.md T33, T06).
-func dropMarkers(s string) string { return breakAll(markers.Replace(s), true) }
+func dropMarkers(s string) string { return breakAll(thumbs.Replace(markers.Replace(s)), true) }
 
 // inert is dropMarkers for code, in which no address becomes a link.
-func inert(s string) string { return breakAnywhere(markers.Replace(s)) }
+func inert(s string) string { return breakAnywhere(thumbs.Replace(markers.Replace(s))) }

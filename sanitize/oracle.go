@@ -27,9 +27,10 @@ var oracleParser = sync.OnceValue(func() parser.Parser {
 
 var (
 	liveWord = lazyregexp.New(`(?i)@[a-z0-9]|#[0-9]|\bgh-[0-9]|(?:https?|ftp)://[^\s]|\bwww\.[a-z]`)
-	// calledBot and ghprbPhrase are orders that bots look for anywhere.
+	// calledBot, ghprbPhrase and approving are orders that bots look for anywhere.
 	calledBot   = lazyregexp.New(`(?i)@[a-z0-9]|/(?:oc|opencode)`)
 	ghprbPhrase = lazyregexp.New(`(?i)test[^0-9a-z_]+this[^0-9a-z_]+please|add[^0-9a-z_]+to[^0-9a-z_]+(?:white|allow)list|ok[^0-9a-z_]+to[^0-9a-z_]+test`)
+	approving   = lazyregexp.New(`:[+-]1:|[👍👎]|==(?:MERGE_WHEN_(?:READY|GREEN)|DO_NOT_MERGE)==`)
 	summaryLine = lazyregexp.New(`^<summary>((?:[^<>]|<(?:code|b|i)>[^<>]*</(?:code|b|i)>)*)</summary>$`)
 	htmlCode    = lazyregexp.New(`<code>[^<>]*</code>`)
 	htmlTag     = lazyregexp.New(`</?(?:b|i)>`)
@@ -94,6 +95,9 @@ func checkBody(s string, m mode) error {
 // heard is what a bot that looks everywhere finds, in code and in addresses too but for those of the repository's own pages. It shares with
 // the gate only the names that are left whole.
 func heard(s string, p Policy) string {
+	if m := approving.FindString(s); m != "" {
+		return m
+	}
 	if !strings.ContainsAny(s, "@/") && !strings.Contains(strings.ToLower(s), "to") && !strings.Contains(strings.ToLower(s), "this") {
 		return ""
 	}
