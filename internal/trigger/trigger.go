@@ -89,7 +89,7 @@ func Choose(asks []Ask, known []string) (chosen []Ask) {
 func (l line) ask(bot string) (Ask, bool) {
 	first, rest := cutWord(l.text)
 	if name, ok := strings.CutPrefix(first, "!"); ok && l.plain(0, len(first)) {
-		if name == Name {
+		if bare(name) == Name {
 			return word(rest)
 		}
 		return command(name, rest)
@@ -101,34 +101,75 @@ func (l line) ask(bot string) (Ask, bool) {
 	switch {
 	case at < 0:
 		return Ask{}, false
+	case stops(l.text[end:]), asksOnly(l.text[:at]) && stops(l.text[:at]):
+		return Ask{Word: Stop}, true
 	case at > 0:
-		return Ask{Word: Review}, true
+		return Ask{Word: Review}, !declines(l.text)
 	}
 	rest = strings.TrimLeft(l.text[end:], " \t:,")
 	if rest == "" {
 		return Ask{Word: Review}, true
 	}
-	if first, _ := cutWord(rest); slices.Contains(Words, first) {
+	name, args := cutWord(rest)
+	if slices.Contains(Words, bare(name)) {
 		return word(rest)
 	}
-	name, args := cutWord(rest)
 	a, ok := command(name, args)
 	if !ok {
-		return Ask{Word: Review}, true
+		return Ask{Word: Review}, !declines(rest)
 	}
 	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
-	a.prose = len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	a.prose = len(a.Argv) > 0 && !declines(rest) && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") })
 	return a, true
 }
 
 // word is one of prloop's own words. What stands behind it is not read.
 func word(rest string) (Ask, bool) {
-	name, _ := cutWord(rest)
-	if name == "" {
-		name = Help
+	if rest == "" {
+		return Ask{Word: Help}, true
 	}
+	if stops(rest) {
+		return Ask{Word: Stop}, true
+	}
+	name, _ := cutWord(rest)
+	name = bare(name)
 	return Ask{Word: name}, slices.Contains(Words, name)
 }
+
+// bare is a word as people mean it, in whatever case they write it and whatever stands at its ends.
+func bare(word string) string { return strings.ToLower(strings.Trim(word, ".,;:!?*_-–—")) }
+
+// The words by which people ask for a stop, and those that may stand before or around them.
+var (
+	stopping = []string{Stop, "cancel", "abort"}
+	polite   = strings.Fields("please pls hey hi ok okay thanks sorry just now and so can could would will you it this that")
+)
+
+// stops reports whether a stop is the first thing that a text asks for.
+func stops(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if w = bare(w); w != "" && !slices.Contains(polite, w) {
+			return slices.Contains(stopping, w)
+		}
+	}
+	return false
+}
+
+// asksOnly reports whether a text is short of everything but asking for a stop: what stands before a mention is mostly about something else.
+func asksOnly(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if w = bare(w); w != "" && !slices.Contains(polite, w) && !slices.Contains(stopping, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// no is how people say that they want no review.
+var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|please stop)\b`)
+
+// declines reports whether a text says no: a review costs money, and one that is wanted is asked for in a word.
+func declines(text string) bool { return no.MatchString(text) }
 
 func command(name, args string) (Ask, bool) {
 	if name == Name || !id.MatchString(name) || len(args) > longestArgs {
