@@ -24,7 +24,7 @@ type Trailer struct{ Key, Value string }
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
-// characters, breaking changes and version marks that make a release, issue keys after closing words, one or several, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
+// characters, breaking changes and version marks that make a release, issue keys after closing words, one or several, or with a command or a state, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
 // not looked for here: the caller hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
@@ -93,11 +93,14 @@ var (
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
 	// breaking, semver, key and command are what release tools, trackers and bots read.
-	breaking  = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)`)
-	bang      = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
-	semver    = lazyregexp.New(`(?i)\+(semver)`)
-	releases  = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
-	key       = lazyregexp.New(`(?i)\b(?:clos|fix|resolv|complet|implement|part of|ref|relat|contribut|toward)[a-z]*(?:\s+to)?(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	breaking = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)`)
+	bang     = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
+	semver   = lazyregexp.New(`(?i)\+(semver)`)
+	releases = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
+	key      = lazyregexp.New(`(?i)\b(?:clos|fix|resolv|complet|finish|deliver|implement|part of|ref|relat|contribut|toward)[a-z]*(?:\s+to)?(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
+	order     = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
+	state     = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
 	keyNumber = lazyregexp.New(`-([0-9])`)
 	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
 	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
@@ -121,6 +124,8 @@ func plain(s string) string {
 		s = semver.ReplaceAllString(s, "${1}")
 		s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
 		s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
+		s = order.ReplaceAllString(s, "${1}${2}")
+		s = state.ReplaceAllString(s, "${1} (${2})")
 		s = command.ReplaceAllString(s, "${1}${2}")
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = brackets.ReplaceAllStringFunc(s, func(m string) string {

@@ -32,6 +32,9 @@ func TestMessage(t *testing.T) {
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
 		{"several issues, and marks around them (threats.md T524)", "Fixes ENG-1, ENG-2 and ENG-3", "Fixes [ENG-1](x), **ENG-2** & `ENG-3`\nfixed: ENG 1, ENG-2",
 			"Fixes ENG 1, ENG 2 and ENG 3\n\nFixes [ENG 1](x), **ENG 2** & `ENG 3`\nfixed - ENG 1, ENG 2\n"},
+		{"orders to YouTrack, ClickUp and Shortcut (threats.md T565)", "CU-8669abc[closed] tidy", "^ABC-12 Fixed\n(^^B_C-1) Fixed\nDEV-12[in progress]\n[finishes sc-44] [delivers ABC-4]",
+			"CU-8669abc (closed) tidy\n\nABC-12 Fixed\n(B_C-1) Fixed\nDEV-12 (in progress)\n[finishes sc 44] [delivers ABC 4]\n"},
+		{"powers and indices stay", "fix: 2^n and my-arr[i]", "x^y-1 is no key, a[b-1] none either", "fix: 2^n and my-arr[i]\n\nx^y-1 is no key, a[b-1] none either\n"},
 		{"names with a number that no closing word is about", "fix(names): decode UTF-8", "It fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256", "fix(names): decode UTF-8\n\nIt fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256\n"},
 		{"orders", "/deploy", "!merge now\n- /approve\nbors r+", "deploy\n\nmerge now\n- approve\nb·ors r+\n"},
 		{"marks of releases", "fix [release]", "[deploy] [publish x] please", "fix (release)\n\n(deploy) (publish x) please\n"},
@@ -70,13 +73,13 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|release[ _-]as\s*:|\A\s*\w+!:|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\A\s*\w+!:|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
 	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "release-as-as:"} {
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
