@@ -80,7 +80,7 @@ func (j verdict) report(result review.RunResult) string {
 
 // cleaner sanitizes the fields of the report.
 func (g gathered) cleaner() cleaner {
-	return cleaner{sanitize.Policy{Repo: g.in.Request.Target.Repo}}
+	return cleaner{sanitize.Policy{Repo: g.in.Request.Target.Repo, PR: g.in.Request.Target.PR}}
 }
 
 // conversation tells what became of comments on lines, and of threads.

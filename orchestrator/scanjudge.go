@@ -230,7 +230,7 @@ func (in Inputs) scanEnds(read coverage) (review.Outcome, string) {
 
 // scanReport is a scan as its comment shows it.
 func (in Inputs) scanReport(r review.RunResult) report.Scan {
-	c := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo}}
+	c := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo, PR: in.Request.Target.PR}}
 	s := report.Scan{Target: in.Request.Target, Outcome: r.Outcome, Reason: c.inline(r.Reason), Complexity: r.Scan.Complexity, Reasons: c.lines(r.Scan.Reasons),
 		Standing: c.lines(r.Scan.Standing), Receipt: c.receipt(r.Receipt)}
 	for _, o := range r.Scan.Observations {

@@ -210,6 +210,7 @@ type spoken struct {
 // sayings are what a round says in threads, those whose finding is gone first.
 func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 	snap, policy := judged.Inputs.Snapshot, l.policy(req.Target.Repo)
+	policy.PR = req.Target.PR
 	for _, c := range judged.cured {
 		commit := cmp.Or(c.commit, snap.Range.Head)
 		out = append(out, spoken{

@@ -210,3 +210,16 @@ func TestCodeIsLeftWhole(t *testing.T) {
 		}
 	}
 }
+
+// A field may lead to the run's own pull request, and to no other one (threats.md T564).
+func TestAFieldLeadsToItsOwnPullRequest(t *testing.T) {
+	p := testPolicy
+	p.PR = 7
+	const own, other = "[a](https://github.com/octo/hello/pull/7#discussion_r1)", "[a](https://github.com/octo/hello/pull/77#discussion_r1)"
+	if got := Field(own, p); got != own {
+		t.Errorf("%q becomes %q", own, got)
+	}
+	if got := Inline(other, p); strings.Contains(got, "](") {
+		t.Errorf("%q becomes %q", other, got)
+	}
+}

@@ -28,8 +28,8 @@ func Field(s string, p Policy) string {
 }
 
 // Inline makes untrusted text safe to stand anywhere in one line of a report: in a sentence, a heading, a list item, a
-// table cell or a summary. Emphasis, code and links to the repository's own pages survive. Inline of an inline changes
-// nothing.
+// table cell or a summary. Emphasis, code and links to the repository's own pages survive, but for those of other pull requests.
+// Inline of an inline changes nothing.
 func Inline(s string, p Policy) string {
 	if Leaks(s, p) {
 		return Redacted

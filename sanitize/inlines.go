@@ -70,7 +70,7 @@ func (c converter) spanText(n ast.Node) string {
 // link keeps a link to this repository's own pages and shows any other.
 func (c converter) link(dest string, kids []inline) []inline {
 	dest = decodeEntities(literal([]byte(dest)))
-	if url, ok := ownPage(dest, c.policy.Repo); ok {
+	if url, ok := c.page(dest); ok {
 		if len(kids) == 0 || flatText(kids) == dest {
 			kids = []inline{{kind: kindText, s: url}}
 		}

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -11,6 +12,7 @@ import (
 var (
 	// pages are the parts of a repository that reports point into (threats.md T38).
 	pages    = lazyregexp.New(`^(?:blob/[^/]+/.+|commit/[0-9a-fA-F]{7,64}|pull/[0-9]+(?:/files|/commits(?:/[0-9a-fA-F]{7,64})?)?)$`)
+	pull     = lazyregexp.New(`^https://[^/]+/[^/]+/[^/]+/pull/([0-9]+)`)
 	fragment = lazyregexp.New(`^[0-9A-Za-z_-]*$`)
 	plainURL = lazyregexp.New(`^[0-9A-Za-z/._~:@!$+,;=%#?&-]*$`)
 )
@@ -47,6 +49,14 @@ func ownPage(raw string, repo review.Repo) (string, bool) {
 		return "", false
 	}
 	return s, true
+}
+
+// page is ownPage for a text that is read so. A field leads to no pull request but the run's own: GitHub tells of each such link on the page of the other one
+// (threats.md T564). What the template says of others is not held to that.
+func (m mode) page(raw string) (string, bool) {
+	url, ok := ownPage(raw, m.policy.Repo)
+	to := pull.FindStringSubmatch(url)
+	return url, ok && (m.body || to == nil || to[1] == strconv.Itoa(m.policy.PR))
 }
 
 // hasDots reports whether a path climbs.

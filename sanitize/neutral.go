@@ -85,7 +85,7 @@ func (c converter) words(out []inline, s string, start, more bool) []inline {
 		text(s[done:from])
 		url, ok := "", false
 		if urlWord.MatchString(word) {
-			url, ok = ownPage(word, c.policy.Repo)
+			url, ok = c.page(word)
 		}
 		if ok {
 			out = append(out, inline{kind: kindLink, s: url, kids: []inline{{kind: kindText, s: url}}})

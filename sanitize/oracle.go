@@ -77,7 +77,7 @@ func checkBody(s string, m mode) error {
 			return fmt.Errorf("%w: a line is an order to a bot: %.60q", ErrUnsafe, line)
 		}
 	}
-	if found := heard(s, m.policy); found != "" {
+	if found := heard(s, m); found != "" {
 		return fmt.Errorf("%w: a bot finds an order in it: %.60q", ErrUnsafe, found)
 	}
 	src := []byte(s)
@@ -94,7 +94,7 @@ func checkBody(s string, m mode) error {
 
 // heard is what a bot that looks everywhere finds, in code and in addresses too but for those of the repository's own pages. It shares with
 // the gate only the names that are left whole.
-func heard(s string, p Policy) string {
+func heard(s string, m mode) string {
 	if m := approving.FindString(s); m != "" {
 		return m
 	}
@@ -108,7 +108,7 @@ func heard(s string, p Policy) string {
 		word := s[strings.LastIndexAny(s[:at[0]], " \t\r\n<>\"`|\\(")+1:]
 		if url, _, _ := strings.Cut(word, ")"); strings.HasPrefix(url, "https://") {
 			url = url[:cutAt(url)]
-			if own, ok := ownPage(url, p.Repo); ok && own == url {
+			if own, ok := m.page(url); ok && own == url {
 				continue
 			}
 		}
@@ -165,7 +165,7 @@ func (o *verifier) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 }
 
 func (o *verifier) address(dest string) (ast.WalkStatus, error) {
-	if url, ok := ownPage(dest, o.policy.Repo); !ok || url != dest {
+	if url, ok := o.page(dest); !ok || url != dest {
 		return ast.WalkStop, fmt.Errorf("%w: it links to %q", ErrUnsafe, dest)
 	}
 	return ast.WalkContinue, nil

@@ -32,6 +32,8 @@ func (t Text) String() string { return t.s }
 type Policy struct {
 	// Repo is the repository whose pages may be linked; with the zero value no link survives.
 	Repo review.Repo
+	// PR is the pull request that a field may lead to, the run's own; 0 for none.
+	PR int
 	// Known are the secrets this process has loaded. Values under 8 bytes are ignored; those under 16 are only found
 	// whole, longer ones by any 12 bytes of them that their issuer's public prefix and regular runs do not explain.
 	Known []string

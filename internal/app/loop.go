@@ -67,7 +67,7 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	if r.client != nil {
 		r.client.Guard(c.known...)
 	}
-	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, Known: c.known}
+	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR, Known: c.known}
 	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known
 	r.spend.run = req.Run
 	if agents := takingPart(req); needsModel(agents) || r.settings.ModelConfigured() && mayAskModel(agents) {

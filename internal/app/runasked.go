@@ -23,7 +23,7 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 		var p *Prepared
 		if p, err = s.Prepare(ctx, o); err != nil {
 			if fault := (*config.Error)(nil); errors.As(err, &fault) {
-				_, told := s.Answer(ctx, o.Target, a, "Nothing was done, as the settings are faulty: "+sanitize.Field(fault.Error(), sanitize.Policy{Repo: o.Target.Repo}))
+				_, told := s.Answer(ctx, o.Target, a, "Nothing was done, as the settings are faulty: "+sanitize.Field(fault.Error(), sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR}))
 				err = errors.Join(err, told)
 			}
 			return ended, err
@@ -35,6 +35,6 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 	if err != nil || len(ended.Result.Comments) > 0 || ended.Result.Outcome == review.Failed {
 		return ended, err
 	}
-	_, err = s.Answer(ctx, o.Target, a, "Nothing was posted beside this: "+sanitize.Field(ended.Result.Reason, sanitize.Policy{Repo: o.Target.Repo}))
+	_, err = s.Answer(ctx, o.Target, a, "Nothing was posted beside this: "+sanitize.Field(ended.Result.Reason, sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR}))
 	return ended, err
 }
