@@ -134,7 +134,7 @@ func illegible(f review.BriefFile) bool {
 const unreadRun = "\ufffd\ufffd"
 
 const (
-	hiddenPart = "a part was masked as a secret, which no rule says it is: a made-up value in plain words is not masked, lines of a private key are known as such where the change shows its first one, and PRLOOP_SECRETS=show lets models read all"
+	hiddenPart = "a part was masked as a secret, which no rule says it is: a name in plain words, or a made-up value that says so, such as test-token-1, is not masked, lines of a private key are known as such where the change shows its first one, and PRLOOP_SECRETS=show lets models read all"
 	hiddenMore = "a part was masked as a secret, and the static reviewer found more secrets than it may report: keep fewer of them in one change"
 	hiddenName = "a part of its name is masked as a secret, and what is left may be the name of another file too: rename it"
 )

@@ -20,7 +20,8 @@ func wordlessSecrets(s string) []Span {
 	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
 		return all
 	}
-	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s), placedSpans(s)) }), findSpans(s, deepSpans))
+	deep := slices.DeleteFunc(findSpans(s, deepSpans), func(p Span) bool { return wordNamed(lineBefore(s, p.Start), wholeValue(s, p)) })
+	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s), placedSpans(s)) }), deep)
 	return slices.DeleteFunc(all, func(p Span) bool {
 		return ordinary(s, p) && !slices.ContainsFunc(sure, func(q Span) bool { return q.Start < p.End && p.Start < q.End })
 	})
@@ -41,11 +42,10 @@ func ordinary(s string, p Span) bool {
 	switch {
 	case p.More, Random(v):
 		return false
-	case p.Start > 0 && strings.IndexByte("\"'`", s[p.Start-1]) >= 0:
-		whole := s[p.Start:]
-		if n := strings.IndexAny(whole, s[p.Start-1:p.Start]+"\n"); n >= 0 {
-			whole = whole[:n]
-		}
+	case wordNamed(lineBefore(s, p.Start), wholeValue(s, p)):
+		return true
+	case inQuotes(s, p):
+		whole := wholeValue(s, p)
 		if len(whole) >= minGenerated && LettersAndDigits(whole) && Entropy(whole) >= minEntropy {
 			return MadeUp(whole) || NoValue(whole)
 		}
@@ -53,6 +53,29 @@ func ordinary(s string, p Span) bool {
 		return MadeUp(v) || LocalHost(hostName.FindString(s[p.End+1:]))
 	}
 	return len(v) < minSecretLen || !LettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
+}
+
+// inQuotes reports whether a value stands behind a quote.
+func inQuotes(s string, p Span) bool {
+	return p.Start > 0 && strings.IndexByte("\"'`", s[p.Start-1]) >= 0
+}
+
+// wholeValue is the value at p up to the closing quote or the end of its line, or as it is where no quote stands before it.
+func wholeValue(s string, p Span) string {
+	if !inQuotes(s, p) {
+		return s[p.Start:p.End]
+	}
+	whole := s[p.Start:]
+	if n := strings.IndexAny(whole, s[p.Start-1:p.Start]+"\n"); n >= 0 {
+		whole = whole[:n]
+	}
+	return whole
+}
+
+// lineBefore is what stands near before a place in its line.
+func lineBefore(s string, at int) string {
+	before := s[max(0, at-namedReach):at]
+	return before[strings.LastIndexByte(before, '\n')+1:]
 }
 
 // LettersAndDigits reports whether a value holds both, as generated ones do.

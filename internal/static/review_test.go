@@ -76,6 +76,8 @@ func TestRules(t *testing.T) {
 		{"a generated value given to a key", "a.py", `api_key="` + generated + `"`, "P1 secret-assigned-secret:1"},
 		{"its name is no secret", "a.py", `password_field_id = "` + generated + `"`, ""},
 		{"words are no secret", "a.py", `token_url = "https://auth.company.io/oauth2/token"` + "\n" + `secret = "my-secret-name-for-this"`, ""},
+		{"words with numbers are no secret", "a.ts", `keys = { apiKeys: "settings/v2/api-keys", WEAK_PASSWORD: "auth/weak-password-400" }` + "\n" + `TOKEN_TOPIC = "identity.v1.token-revoked"`, ""},
+		{"as a password they are", "a.ts", `password: "Winter-Falcon-2024"`, "P1 secret-assigned-secret:1"},
 		{"an environment lookup is none", "a.js", "const apiKey = `${process.env.API_KEY_2024_PROD}`", ""},
 		{"in tests generic values are made up", "x/test/a.py", `password = "` + generated + `"`, ""},
 		{"a password in an address", "a.py", `u = "postgres://app:` + generated + `@db.prod.corp.net/x"`, "P1 secret-password-in-url:1"},
