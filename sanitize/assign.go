@@ -306,7 +306,7 @@ func randomValues(out []Span, s string, from, to int) []Span {
 		if Random(word) && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
 			out = appendLines(out, s, i, i+len(word))
 		}
-		i = end - 1 // behind signs that may have been of the word, the next one begins at once
+		i = end - 1 // what stands behind the padding may be a value itself
 	}
 	return out
 }
@@ -321,8 +321,11 @@ func digest(before, word, behind string) bool {
 	if xcodeID.MatchString(word) && strings.HasPrefix(behind, " /* ") || migration.MatchString(word) {
 		return true
 	}
-	if !hexWord.MatchString(word) || strings.HasSuffix(before, "=") {
+	switch {
+	case !hexWord.MatchString(word):
 		return false
+	case strings.HasSuffix(before, "="):
+		return strings.HasSuffix(before, "?ref=") // the commit that a module of Terraform is pinned by
 	}
 	quoted := before != "" && behind != "" && strings.IndexByte("\"'", behind[0]) >= 0 && before[len(before)-1] == behind[0]
 	return !quoted

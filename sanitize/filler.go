@@ -109,9 +109,9 @@ func inWords(v string) bool {
 func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
 
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
-// begins with the length of its key, a key of Stripe's kind for pages that customers load, or the name of an image by its version, commit or digest.
+// begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, or the name of an image by its version, commit or digest.
 func isPublic(v string) bool {
-	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || image.MatchString(v)
+	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v)
 }
 
 // publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
@@ -121,7 +121,8 @@ func publishable(v string) bool {
 }
 
 var (
-	address        = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`) // private keys are longer
+	address        = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)                                   // private keys are longer
+	mapToken       = lazyregexp.New(`^pk\.eyJ1Ijoi[0-9A-Za-z_-]{8,200}\.[0-9A-Za-z_-]{22}$`) // {"u":" first, as no JWT has; secret ones begin with sk.
 	sealedValue    = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
 	publishableKey = lazyregexp.New(`^(?:live|test)_[0-9A-Za-z]{10,}$`)
 	image          = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]{2,5})?(?:/[a-z0-9._-]+)+(?::(?:[a-z]{1,10}-)?(?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+){1,3}))?(?:@sha256:[0-9a-f]{64})?$`)
@@ -168,6 +169,11 @@ func publicHere(before, value, behind string) bool {
 	}
 	m := partOfSystem.FindStringSubmatch(before)
 	return m != nil && !passwordName.MatchString(m[1])
+}
+
+// ofPublic reports whether the match from start to end of a line is the rest of a public token of Mapbox's, which is written like a JWT behind its prefix.
+func ofPublic(line string, start, end int) bool {
+	return strings.HasSuffix(line[:start], "pk.") && mapToken.MatchString(line[start-3:end]) && (start == 3 || !wordByte(line[start-4]))
 }
 
 // digestNamed reports whether a value is a digest, given to something that is no password.
