@@ -20,7 +20,7 @@ func wordlessSecrets(s string) []Span {
 	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
 		return all
 	}
-	deep := slices.DeleteFunc(findSpans(s, deepSpans), func(p Span) bool { return wordNamed(lineBefore(s, p.Start), wholeValue(s, p)) })
+	deep := slices.DeleteFunc(findSpans(s, deepSpans), func(p Span) bool { return nameAt(s, p) })
 	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s), placedSpans(s)) }), deep)
 	return slices.DeleteFunc(all, func(p Span) bool {
 		return ordinary(s, p) && !slices.ContainsFunc(sure, func(q Span) bool { return q.Start < p.End && p.Start < q.End })
@@ -42,7 +42,7 @@ func ordinary(s string, p Span) bool {
 	switch {
 	case p.More, Random(v):
 		return false
-	case wordNamed(lineBefore(s, p.Start), wholeValue(s, p)):
+	case nameAt(s, p):
 		return true
 	case inQuotes(s, p):
 		whole := wholeValue(s, p)
@@ -53,6 +53,11 @@ func ordinary(s string, p Span) bool {
 		return MadeUp(v) || LocalHost(hostName.FindString(s[p.End+1:]))
 	}
 	return len(v) < minSecretLen || !LettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
+}
+
+// nameAt reports whether the value at p is a name in words, and no password of an address.
+func nameAt(s string, p Span) bool {
+	return !strings.HasPrefix(s[p.End:], "@") && wordNamed(lineBefore(s, p.Start), wholeValue(s, p))
 }
 
 // inQuotes reports whether a value stands behind a quote.

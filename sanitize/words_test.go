@@ -105,9 +105,10 @@ func TestSecretsOfWordsAreFound(t *testing.T) {
 	}
 }
 
-// The type that stands between the name of a password and its value is no name.
-func TestTypedPasswordsAreMasked(t *testing.T) {
-	for _, line := range []string{`val password: String = "winter-falcon-horse-2024"`, `const clientSecret: string = "winter-falcon-horse-2024"`} {
+// The type that stands between the name of a password and its value is no name, and neither is who logs in at an address.
+func TestPasswordsOfWordsAreMasked(t *testing.T) {
+	for _, line := range []string{`val password: String = "winter-falcon-horse-2024"`, `const clientSecret: string = "winter-falcon-horse-2024"`,
+		`u = "https://token:winter-falcon-horse@db.acme.io/x"`} {
 		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
 		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, Redacted) {
 			t.Errorf("%s is shown", line)
