@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/agents"
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/testkit/fakeagent/modes"
@@ -381,6 +382,34 @@ func TestAttacks(t *testing.T) {
 			}
 			w.left(w.workspace.Scratch)
 		})
+	}
+}
+
+// A fixer's or a command's own patterns, and folders for which git takes for ever to match them, are a refusal of that try (threats.md T582).
+func TestPatternsWithoutEndAreRefused(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	g, err := git.Find(t.Context(), git.Options{Protocols: []string{"file"}, Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.workspace.Repo, err = g.Open(t.Context(), w.workspace.Repo.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	pattern, deep := strings.Repeat("**/a/", 9)+"b", strings.Repeat("a/", 99)
+	w.script(fmt.Sprintf("echo '%s' >.gitignore; git commit -qam one; mkdir -p %s; echo 1 >%[2]sc", pattern, deep))
+	if work := w.fix(w.order()); work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "too-large" {
+		t.Errorf("a fixer: %+v", work)
+	}
+	w.agent(func(clone string) {
+		if err := errors.Join(os.WriteFile(filepath.Join(clone, ".gitignore"), []byte(pattern), 0o600), os.MkdirAll(filepath.Join(clone, deep), 0o700),
+			os.WriteFile(filepath.Join(clone, deep, "c"), nil, 0o600)); err != nil {
+			t.Error(err)
+		}
+		w.git(clone, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qam", "one")
+	}, review.Wish{Kind: review.WishCommit, Body: "all"})
+	work, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil)
+	if err != nil || work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "too-large" {
+		t.Errorf("a command: %+v, %v", work, err)
 	}
 }
 

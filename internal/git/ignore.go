@@ -13,7 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
+
+// ignoreTime bounds how long git answers what is ignored, all questions of one take together: patterns and folders may be made to take for ever.
+const ignoreTime = time.Minute
+
+var errIgnoreTime = errors.New("no time is left to ask what is ignored")
 
 // ignore answers what the .gitignore files of a commit ignore. git is asked in a folder of our own that holds nothing but
 // those files and empty folders: what it may read there is what prloop wrote.
@@ -21,6 +27,8 @@ type ignore struct {
 	git  *Git
 	at   place
 	root *os.Root
+	all  time.Duration // for all questions
+	left time.Duration // of it
 }
 
 func (r *Repository) newIgnore(ctx context.Context, dir, base string, entries []Entry) (*ignore, error) {
@@ -37,7 +45,8 @@ func (r *Repository) newIgnore(ctx context.Context, dir, base string, entries []
 	if err != nil {
 		return nil, err
 	}
-	return &ignore{git: r.git, root: root, at: place{dir: r.dir, index: filepath.Join(dir, "..", "no-index"), work: dir}}, nil
+	all := min(ignoreTime, r.git.timeout)
+	return &ignore{git: r.git, root: root, all: all, left: all, at: place{dir: r.dir, index: filepath.Join(dir, "..", "no-index"), work: dir}}, nil
 }
 
 func (i *ignore) close() { i.root.Close() }
@@ -57,10 +66,8 @@ func (i *ignore) of(ctx context.Context, entries []candidate) (map[string]bool, 
 		}
 		in.WriteString("./" + e.path + "\x00") // a name that begins with a colon is no magic then
 	}
-	// check-ignore refuses to run with literal pathspecs.
-	out, err := i.git.run(ctx, command{name: "check-ignore", at: i.at, args: []string{"-z", "--stdin", "--no-index"}, stdin: []byte(in.String()),
-		extra: []string{"GIT_LITERAL_PATHSPECS=0"}, limit: listLimit, ok: 1})
-	if err != nil && !errors.Is(err, errAnswer) {
+	out, err := i.ask(ctx, in.String())
+	if err != nil {
 		return nil, err
 	}
 	ignored := map[string]bool{}
@@ -68,6 +75,25 @@ func (i *ignore) of(ctx context.Context, entries []candidate) (map[string]bool, 
 		ignored[strings.TrimPrefix(name, "./")] = name != ""
 	}
 	return ignored, nil
+}
+
+// ask has git answer in the time that is left. Patterns that take longer are a *TakeError: it is what base or the folder holds that does, and a
+// second time would end the same way.
+func (i *ignore) ask(ctx context.Context, names string) ([]byte, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, i.left, errIgnoreTime)
+	defer cancel()
+	began := time.Now()
+	// check-ignore refuses to run with literal pathspecs.
+	out, err := i.git.run(limited, command{name: "check-ignore", at: i.at, args: []string{"-z", "--stdin", "--no-index"}, stdin: []byte(names),
+		extra: []string{"GIT_LITERAL_PATHSPECS=0"}, limit: listLimit, ok: 1})
+	i.left -= time.Since(began)
+	switch {
+	case errors.Is(err, errAnswer):
+		return out, nil
+	case errors.Is(err, errIgnoreTime):
+		return nil, &TakeError{Rule: TakeTooLarge, Detail: fmt.Sprintf("git takes more than %s to tell what its .gitignore files ignore", i.all), Err: err}
+	}
+	return out, err
 }
 
 // same reports whether a file of the folder has the bytes of an entry of base.

@@ -25,7 +25,7 @@ const (
 // bytes are hashed as they are, whatever attributes, filters or .git it holds, and the tree is built in r with an index of
 // our own. Ignored is what the .gitignore files of base ignore, for files that base does not have. Links, pipes, sockets,
 // devices, files with other names elsewhere, repositories inside the folder, files over 8 MB and what is new below 100 folders are a
-// *TakeError that names the path. Nothing may write the folder meanwhile.
+// *TakeError that names the path; so are patterns that take git more than a minute, without one. Nothing may write the folder meanwhile.
 func (r *Repository) TakeTree(ctx context.Context, dir, base string) (string, error) {
 	if !IsOID(base) {
 		return "", fmt.Errorf("take tree onto %q: %w", base, ErrName)

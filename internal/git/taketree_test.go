@@ -1,12 +1,15 @@
 package git
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -192,6 +195,29 @@ func TestDeepFoldersOfBaseAreTaken(t *testing.T) {
 	want := map[string]string{deep + "a": "2", ".gitignore": "/build", strings.Repeat("e/", takeDepth) + "b": "1", "topic": "1"}
 	if diff := cmp.Diff(want, treeOf(t, b, tree)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Patterns and folders that take for ever are no fault of prloop's: who left them is refused (threats.md T582). What git answers in time still counts.
+func TestWhatIsIgnoredTakesItsTime(t *testing.T) {
+	b := newBench(t, map[string]string{".gitignore": strings.Repeat("**/a/", 9) + "b\n/build/\n"})
+	hasty := *b.r.git
+	hasty.timeout = 3 * time.Second
+	b.r.git = &hasty
+	write(t, b.clone, strings.Repeat("x/", takeDepth-1)+"c", "1\n")
+	write(t, b.clone, "build/"+strings.Repeat("a/", takeDepth)+"c", "1\n")
+	if tree, err := b.r.TakeTree(t.Context(), b.clone, b.head); err != nil || treeOf(t, b, tree)["build/"+strings.Repeat("a/", takeDepth)+"c"] != "" {
+		t.Errorf("other folders: %v", err)
+	}
+	write(t, b.clone, strings.Repeat("a/", takeDepth-1)+"c", "1\n")
+	_, err := b.r.TakeTree(t.Context(), b.clone, b.head)
+	if takeRule(err) != TakeTooLarge || !strings.Contains(err.Error(), "more than 3s to tell what its .gitignore files ignore") {
+		t.Errorf("out of time: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if _, err := b.r.TakeTree(ctx, b.clone, b.head); !errors.Is(err, context.DeadlineExceeded) || takeRule(err) == TakeTooLarge {
+		t.Errorf("ended from outside: %v", err)
 	}
 }
 
