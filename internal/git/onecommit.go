@@ -109,7 +109,7 @@ func (c *Checkout) holds(file string) bool {
 }
 
 // Patched makes a commit of a patch on top of HEAD of a checkout, in r, as `git apply` reads it. Neither index nor working tree
-// of the checkout are read: *PatchError, ErrEmptyPatch.
+// of the checkout are read, and what is binary in it may come to 64 MB: *PatchError, ErrEmptyPatch.
 func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (string, error) {
 	c, err := r.git.Checkout(dir)
 	if err != nil {
@@ -124,6 +124,9 @@ func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (str
 	head, err := c.Resolve(ctx, "HEAD")
 	if err != nil {
 		return "", err
+	}
+	if err := checkBinary(patch); err != nil {
+		return "", &PatchError{To: head, Detail: err.Error(), Err: err}
 	}
 	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,
 		command{name: "read-tree", args: []string{"--end-of-options", head}},

@@ -1,7 +1,11 @@
 package git
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,6 +187,75 @@ func TestOneCommitIsWhatItChangedSinceItsFirstParent(t *testing.T) {
 	}
 	if _, err := r.OneCommit(t.Context(), oid); !errors.Is(err, ErrShallow) {
 		t.Error("a parent that was cut off:", err)
+	}
+}
+
+// What git would make of binary parts is counted first, by what each says of itself (threats.md T583).
+func TestPatchesAreNoBombs(t *testing.T) {
+	noise := func(n int) string {
+		b := make([]byte, n)
+		rand.NewChaCha8([32]byte{}).Read(b)
+		return string(b)
+	}
+	was := noise(300_000)
+	dir := origin(t, map[string]string{"a.bin": was, "b.bin": was, "c.bin": noise(2_000)})
+	write(t, dir, "a.bin", was[:1000]+"more\x00"+was[1000:])
+	write(t, dir, "b.bin", was[:100_000])
+	write(t, dir, "c.bin", noise(3_000)[2_000:])
+	write(t, dir, "new.bin", strings.Repeat("\x00", 1<<20))
+	shell(t, dir, "add", "-A")
+	out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "diff", "--cached", "--binary").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, tree := string(out), shell(t, dir, "write-tree")
+	if strings.Count(good, "\ndelta ") < 4 || strings.Count(good, "\nliteral ") < 4 {
+		t.Fatal(good)
+	}
+	shell(t, dir, "reset", "-q", "--hard")
+	r := open(t, find(t))
+	for _, text := range []string{good, "literal words of a letter\n\ndelta -1\n" + good} {
+		got, err := r.Patched(t.Context(), dir, []byte(text))
+		if err != nil || shell(t, r.dir, "rev-parse", got+"^{tree}") != tree {
+			t.Fatalf("an honest patch: %v", err)
+		}
+	}
+	packed := func(delta ...byte) string {
+		var b bytes.Buffer
+		z := zlib.NewWriter(&b)
+		z.Write(delta)
+		z.Close()
+		data := b.Bytes()
+		line := string(rune('A' + len(data) - 1))
+		for len(data)%4 != 0 {
+			data = append(data, 0)
+		}
+		for ; len(data) > 0; data = data[4:] {
+			four, group := binary.BigEndian.Uint32(data), [5]byte{}
+			for i := range group {
+				group[4-i], four = patchDigits[four%85], four/85
+			}
+			line += string(group[:])
+		}
+		return line + "\n\n"
+	}
+	head := "diff --git a/a.bin b/a.bin\nindex " + strings.Repeat("1", 40) + ".." + strings.Repeat("2", 40) + " 100644\nGIT binary patch\n"
+	large := head + "literal 40000000\nHcmV?d00001\n\n"
+	for says, text := range map[string]string{
+		"a file":                     head + "literal 600000000\nHcmV?d00001\n\n",
+		"files":                      large + large,
+		"forth and back":             head + "literal 40000000\nHcmV?d00001\n\nliteral 40000000\nHcmV?d00001\n\n",
+		"a delta":                    head + "delta 70000000\nHcmV?d00001\n\n",
+		"what a delta makes":         head + "delta 8\n" + packed(0xe0, 0xa7, 0x12, 0x80, 0x80, 0x80, 0x40, 0x80),
+		"a number as strtoul has it": head + "literal  +600000000\nHcmV?d00001\n\n",
+		"a negative number":          head + "literal -1\nHcmV?d00001\n\n",
+		"a delta without a header":   head + "delta 1\n" + packed(0x80),
+		"a delta that is no data":    head + "delta 1\nzzz\n\n",
+	} {
+		var refused *PatchError
+		if _, err := r.Patched(t.Context(), dir, []byte(text)); !errors.As(err, &refused) || !errors.Is(err, ErrTooLarge) && !errors.Is(err, errBinaryPatch) {
+			t.Errorf("%s: %v", says, err)
+		}
 	}
 }
 

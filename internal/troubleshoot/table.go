@@ -160,7 +160,10 @@ var table = []row{
 	// git.
 	{is(git.ErrNothingStaged, "git add what the next commit is to have, or review all changes: prloop run --base HEAD"), advice.Usage},
 	{is(git.ErrEmptyPatch, "give a patch, such as: git diff | prloop run -"), advice.Usage},
-	{as(func(*git.PatchError) string {
+	{as(func(e *git.PatchError) string {
+		if errors.Is(e, git.ErrTooLarge) {
+			return "leave large binary files out of it, or commit and review that: prloop run --commit HEAD"
+		}
 		return "make it against HEAD, or check out the commit it was made against"
 	}), advice.Usage},
 	{as(func(*git.IndexError) string {
