@@ -29,11 +29,13 @@ const (
 
 var errNoTime = fmt.Errorf("no time is left to ask about attributes: %w", ErrTooLarge)
 
-// asked is what questions about attributes have taken and found so far, for whoever opened a repository.
+// asked is what questions about attributes and paths have taken and found so far, for whoever opened a repository.
 type asked struct {
 	mu    sync.Mutex
-	took  time.Duration
-	files map[string][]Entry // all files of attributes, by commit
+	took  time.Duration              // about attributes
+	files map[string][]Entry         // all files of attributes, by commit
+	names map[string]int             // how many paths, by commit
+	trees map[string]map[string]info // all files of a commit of which many were asked
 }
 
 // Attributes says what the .gitattributes files of a commit, and no others, say of some attributes of paths: the value of each by path and name,

@@ -12,6 +12,11 @@ import (
 // readBatch bounds how many bytes of blobs one git process hands over.
 const readBatch = 32 << 20
 
+const (
+	// fewNames is how many paths of a commit are looked up by themselves, mostListed of how many files a list is kept for those beyond.
+	fewNames, mostListed = 1000, 300_000
+)
+
 // ReadFile reads one file at a commit, a link as its target. Errors: fs.ErrNotExist when there is no such file, ErrTooLarge
 // when it is larger than limit bytes, ErrMalformedTree for a path that is not canonical.
 func (r *Repository) ReadFile(ctx context.Context, commit, path string, limit int) ([]byte, error) {
@@ -86,9 +91,16 @@ func (r *Repository) stat(ctx context.Context, commit string, paths []string) ([
 		}
 		names[i] = commit + ":" + p
 	}
-	infos, err := r.check(ctx, names)
-	if err != nil {
-		return nil, fmt.Errorf("read files at %s: %w", commit, err)
+	var infos []info
+	if known := r.knownFiles(ctx, commit, len(paths)); known != nil {
+		for _, p := range paths {
+			infos = append(infos, known[p])
+		}
+	} else {
+		var err error
+		if infos, err = r.check(ctx, names); err != nil {
+			return nil, fmt.Errorf("read files at %s: %w", commit, err)
+		}
 	}
 	for i, p := range paths {
 		if r.hides(p) {
@@ -96,6 +108,30 @@ func (r *Repository) stat(ctx context.Context, commit string, paths []string) ([
 		}
 	}
 	return infos, nil
+}
+
+// knownFiles is what the files of a commit are, by path, for whoever has asked about many of them: git looks for each name by going through all of its
+// folder. It is nil while few were asked about, and where the tree cannot be listed or is too large to be kept: then git is asked about each.
+func (r *Repository) knownFiles(ctx context.Context, commit string, more int) map[string]info {
+	r.asked.mu.Lock()
+	r.asked.names[commit] += more
+	many := r.asked.names[commit] > fewNames
+	files, known := r.asked.trees[commit]
+	r.asked.mu.Unlock()
+	if known || !many {
+		return files
+	}
+	entries, err := r.List(ctx, commit, "")
+	if err == nil && len(entries) <= mostListed {
+		files = make(map[string]info, len(entries))
+		for _, e := range entries {
+			files[e.Path] = info{oid: e.OID, size: e.Size, blob: e.Mode != modeSubmodule}
+		}
+	}
+	r.asked.mu.Lock()
+	defer r.asked.mu.Unlock()
+	r.asked.trees[commit] = files
+	return files
 }
 
 // check asks for the type and size of objects. Names go in with NUL, because paths may hold line feeds; the answer to a

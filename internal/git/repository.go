@@ -51,7 +51,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}
-	r := &Repository{git: g, dir: dir, asked: &asked{files: map[string][]Entry{}}}
+	r := &Repository{git: g, dir: dir, asked: &asked{files: map[string][]Entry{}, names: map[string]int{}, trees: map[string]map[string]info{}}}
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
 		if err := r.create(ctx); err != nil {
 			return nil, fmt.Errorf("create repository %s: %w", dir, err)
