@@ -12,7 +12,8 @@ import (
 // said (decision 2).
 func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (review.Discussion, []string) {
 	var pretenders []string
-	keep := func(comments []review.Comment) []review.Comment {
+	unedited := func(c review.Comment) bool { return c.EditedAt.IsZero() && authentic(c) } // as opener
+	keep := func(comments []review.Comment, authentic func(review.Comment) bool) []review.Comment {
 		return slices.DeleteFunc(slices.Clone(comments), func(c review.Comment) bool {
 			ours := authentic(c)
 			if !sanitize.HasMarker(c.Body) || !ours && c.EditedBy != "" {
@@ -24,10 +25,10 @@ func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (re
 			return true
 		})
 	}
-	d.Comments = keep(d.Comments)
+	d.Comments = keep(d.Comments, authentic)
 	d.Threads = slices.Clone(d.Threads)
 	for i := range d.Threads {
-		d.Threads[i].Comments = keep(d.Threads[i].Comments)
+		d.Threads[i].Comments = keep(d.Threads[i].Comments, unedited)
 	}
 	// A thread of nothing but marked comments is prloop's own; an unresolved one still blocks convergence, so it stays.
 	slices.Sort(pretenders)

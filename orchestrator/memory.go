@@ -12,7 +12,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// opener reads comments of a pull request for the conversation: ours are those that ours names.
+// opener reads comments of a pull request for the conversation: ours are those that ours names, and that nobody has edited. prloop edits none of what it says in threads,
+// so a text of ours in a comment that was edited is a copy, which who may write puts in the place of another (threats.md T571).
 func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, account review.Person) func(review.Comment) conversation.Opened {
 	return func(c review.Comment) conversation.Opened {
 		o := conversation.Opened{Marked: sanitize.HasMarker(c.Body), Own: effects.Same(c.Author, account)}
@@ -20,6 +21,8 @@ func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, acc
 		switch {
 		case err != nil:
 			o.Err, o.OtherKey = err, errors.Is(err, sanitize.ErrOtherKey)
+		case !c.EditedAt.IsZero():
+			o.Err = errEdited
 		case !ours(c):
 			o.Err = errOther
 		default:
@@ -30,7 +33,10 @@ func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, acc
 	}
 }
 
-var errOther = constError("another account posted a copy of it")
+const (
+	errOther  = constError("another account posted a copy of it")
+	errEdited = constError("the comment was edited")
+)
 
 type constError string
 

@@ -187,6 +187,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 		need(ts, neg, len(rest) == 2 && p.HideReply(threadOf(ts, p, rest[0]).ID, rest[1]), "pr N hide NUMBER LOGIN")
 	case "dropreply": // dropreply NUMBER LOGIN: somebody deletes it
 		need(ts, neg, len(rest) == 2 && p.DropReply(threadOf(ts, p, rest[0]).ID, rest[1]), "pr N dropreply NUMBER LOGIN")
+	case "copyroot": // copyroot FROM TO LOGIN: who may write deletes the first comment of a thread and writes its text into the first of another
+		from, to := threadOf(ts, p, rest[0]), threadOf(ts, p, rest[1])
+		need(ts, neg, p.EditReplyAs(to.Comments[0].ID, rest[2], from.Comments[0].Body) && p.DropReply(from.ID, "octocat"), "pr N copyroot FROM TO LOGIN")
 	case "requested": // requested LOGIN...: these were asked to review, and nobody else
 		if got := p.Requested(); !slices.Equal(got, rest) {
 			ts.Fatalf("%q were asked to review, want %q", got, rest)
