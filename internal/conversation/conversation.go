@@ -338,7 +338,9 @@ func errorText(err error) string {
 // answer takes what was said after the first comment: by us it moves the status, by others it is a reply.
 func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	o := r.open(c)
-	if !o.Marked || o.Err != nil && !o.Own && c.EditedBy != "" { // who edits somebody's words does not take them out by our marker
+	changed := o.Marked && o.Err != nil && c.EditedBy != "" // who edits somebody's words does not take them out by our marker, also not those of who runs prloop as themselves
+	t.Unsure = t.Unsure || changed && o.Own
+	if !o.Marked || changed {
 		if body := strings.TrimSpace(c.Body); body != "" && (!c.Minimized || review.MayBlock(c.Author.Association)) { // GitHub does not say who hid it
 			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
 				Edited: c.EditedAt.UTC(), EditedBy: c.EditedBy, Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})

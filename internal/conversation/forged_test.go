@@ -334,6 +334,23 @@ func sealedText(t *testing.T, text string) string {
 	return strings.Replace(texts[0].String(), "```\n", "```rmcoc\n", 1)
 }
 
+// A comment with our marker that is not proven ours is what its author says, where somebody else has edited it, also in the name of our account, which may be a person's
+// (threats.md T574).
+func TestMarkedByOthers(t *testing.T) {
+	for _, who := range []review.Person{mona, bot} {
+		for _, editor := range []string{"", "author"} {
+			c := said(101, who, sanitize.PlainMarker+" Thanks!")
+			c.EditedBy = editor
+			one := genuine()
+			one.Comments = append(one.Comments, c)
+			got := rebuild(one).Threads[0]
+			if len(got.DeveloperReplies) != len(editor)/6 || got.Unsure != (who.ID == bot.ID) {
+				t.Errorf("of %s, edited by %q: %+v", who.Login, editor, got)
+			}
+		}
+	}
+}
+
 // One bit anywhere in a comment of ours, and it says nothing.
 func TestOneBitIsRefused(t *testing.T) {
 	for _, body := range []string{opening(marker("n1", 2)), answering(rebuild(genuine()).Threads[0], conversation.Resolved, marker("n2", 1))} {
