@@ -131,7 +131,7 @@ func collectComments(in Inputs) (said discussed) {
 		said.notes = append(said.notes, "Of "+plural(n, "long comment", "long comments")+" by people who may not block only the beginning was read.")
 	}
 	if in.Snapshot.Conversation != nil && len(in.Snapshot.open())+len(in.Snapshot.Lost) > sanitize.MostObjected {
-		said.notes = append(said.notes, fmt.Sprintf("More than %d objections are open in threads: later runs know the newest of them although somebody deletes what was said.", sanitize.MostObjected))
+		said.notes = append(said.notes, fmt.Sprintf("More than %d objections are open in threads: later runs know the gravest and newest of them although somebody deletes what was said.", sanitize.MostObjected))
 	}
 	for _, h := range in.Reports {
 		r := h.Answer.Receipt

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +51,8 @@ func (e constError) Error() string { return string(e) }
 func withoutOwn(d review.Discussion, s conversation.State, people conversation.People, lost []objection) review.Discussion {
 	ours, over, objected := map[string]bool{}, map[string]bool{}, map[string]conversation.Reply{}
 	for _, t := range s.Threads {
-		objection, cured := people.Objection(t, graveThread(t))
-		ours[t.Node], over[t.Node], objected[t.Node] = !cured, cured || closedOver(people, t), objection
+		first, cured := firstOpen(people, t)
+		ours[t.Node], over[t.Node], objected[t.Node] = !cured, cured || closedOver(people, t), first
 	}
 	var list []review.Thread
 	for _, t := range d.Threads {
@@ -90,6 +91,18 @@ func withoutOwn(d review.Discussion, s conversation.State, people conversation.P
 		return r.State == "COMMENTED" && sanitize.HasMarker(r.Body)
 	})
 	return d
+}
+
+// firstOpen is the first of what people say in a thread of ours that counts, where somebody objects to its cure: an objection, or what is grave, which stands whatever they
+// object later.
+func firstOpen(people conversation.People, t conversation.Thread) (first conversation.Reply, cured bool) {
+	against := people.Objections(t, graveThread(t))
+	if len(against) == 0 {
+		return first, false
+	}
+	return slices.MinFunc(append(against, openGrave(people, t)...), func(a, b conversation.Reply) int {
+		return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.ID, b.ID)) // GitHub tells seconds
+	}), true
 }
 
 // told are our threads as reviewers are told of them: what we said and where it stands, and what people answered. It is data, as all

@@ -70,44 +70,57 @@ func (o objection) in(node string) bool {
 // lostThread begins the name of a thread that stands for one which is not on GitHub any more.
 const lostThread = "lost-"
 
-// open are the objections that are open in our threads: of each person in a thread the newest, in the order they were said in.
+// open are the objections that are open in our threads: of each person in a thread the newest that is a P0 or a P1, and the newest other. What they say more softly
+// later takes nothing of that back.
 func (s Snapshot) open() (out []objection) {
 	people := s.persons()
 	for _, t := range s.Conversation.Threads {
 		heavy := graveThread(t)
-		against := people.Objections(t, heavy)
+		against, severe := people.Objections(t, heavy), openGrave(people, t)
 		for _, r := range t.DeveloperReplies {
-			said := t
-			said.DeveloperReplies = []conversation.Reply{r}
-			o := objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author,
-				counts: slices.ContainsFunc(against, func(a conversation.Reply) bool { return a.ID == r.ID }),
-				severe: saysGrave(people, said) && (!t.Closed || closedOver(people, t))}
+			among := func(list []conversation.Reply) bool {
+				return slices.ContainsFunc(list, func(a conversation.Reply) bool { return a.ID == r.ID })
+			}
+			o := objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author, counts: among(against), severe: among(severe)}
 			if o.counts || o.severe {
-				out = append(slices.DeleteFunc(out, func(old objection) bool { return old.thread == o.thread && old.by == o.by }), o)
+				out = append(slices.DeleteFunc(out, func(old objection) bool { return old.thread == o.thread && old.by == o.by && old.severe == o.severe }), o)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b objection) int { return cmp.Compare(a.comment, b.comment) })
 	return out
 }
 
-// objected are the objections that are open, as a marker keeps them: those that are lost, and of the others the newest. Where nothing is left of what was remembered, that
+// weight orders objections by what is kept first: what is grave, then what is lost.
+func (o objection) weight() (n int) {
+	if o.grave() {
+		n += 2
+	}
+	if o.lost {
+		n++
+	}
+	return n
+}
+
+// objected are the objections that are open, as a marker keeps them: those of the most weight, and of these the newest. Where nothing is left of what was remembered, that
 // is said.
 func (s Snapshot) objected() (names []string) {
 	if s.Conversation == nil {
 		return s.Remembered
 	}
-	for _, o := range s.open() {
+	all := append(s.open(), objectionsOf(s.Lost)...)
+	slices.SortFunc(all, func(a, b objection) int {
+		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.comment, b.comment))
+	})
+	for _, o := range all {
 		names = append(names, o.String())
 	}
-	names = append(names, s.Lost...)
 	if len(names) == 0 && len(s.Remembered) > 0 {
 		return []string{sanitize.None}
 	}
 	return names[max(0, len(names)-sanitize.MostObjected):]
 }
 
-// remember adds to what is remembered what our newest report keeps that keeps any.
+// remember adds to what is remembered what our newest report keeps that keeps any. Either may be the older one: what one of them says as grave is.
 func remember(known []string, comments []review.Comment, ours func(review.Comment) bool) []string {
 	var newest []string
 	var at time.Time
@@ -117,13 +130,28 @@ func remember(known []string, comments []review.Comment, ours func(review.Commen
 			newest, at = m.Objected, written
 		}
 	}
-	out := slices.Clone(known)
+	all, before := objectionsOf(known), len(objectionsOf(known))
 	for _, o := range objectionsOf(newest) {
-		if !slices.ContainsFunc(objectionsOf(known), func(k objection) bool { return k.comment == o.comment }) {
-			out = append(out, o.String())
+		if at := slices.IndexFunc(all[:before], func(k objection) bool { return k.comment == o.comment }); at >= 0 {
+			all[at] = all[at].and(o)
+		} else {
+			all = append(all, o)
 		}
 	}
+	var out []string
+	for _, o := range all {
+		out = append(out, o.String())
+	}
 	return out
+}
+
+// and is an objection of which another run knows as well.
+func (o objection) and(other objection) objection {
+	if other.lost && !o.lost {
+		o.lost, o.at = true, other.at
+	}
+	o.counts, o.severe, o.heavy = o.counts || other.counts, o.severe || other.severe, o.heavy || other.heavy
+	return o
 }
 
 // recordedObjections are those that were open in the newest run on record that read threads: somebody may have deleted its report.
@@ -139,8 +167,8 @@ func (l *Loop) recordedObjections(ctx context.Context, req Request) ([]string, e
 	return nil, nil
 }
 
-// putBack puts back what a discussion has no more of the objections that are remembered, in the thread in which it was said. byApp is true in an app's pull
-// request.
+// putBack makes a discussion say what is remembered of objections, which all that judges them reads: what is missing is put back into the thread in which it was said,
+// and what somebody else has changed weighs what it did. byApp is true in an app's pull request.
 func putBack(d review.Discussion, kept []objection, byApp bool) review.Discussion {
 	d.Threads = slices.Clone(d.Threads)
 	for _, o := range kept {
@@ -148,25 +176,47 @@ func putBack(d review.Discussion, kept []objection, byApp bool) review.Discussio
 		if at < 0 {
 			at, d.Threads = len(d.Threads), append(d.Threads, review.Thread{ID: lostThread + o.thread})
 		}
-		if t := &d.Threads[at]; !slices.ContainsFunc(t.Comments, o.is) {
-			t.Comments = append(slices.Clone(t.Comments), o.deleted(byApp))
-			slices.SortStableFunc(t.Comments, func(a, b review.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
+		t := &d.Threads[at]
+		t.Comments = slices.Clone(t.Comments)
+		if said := slices.IndexFunc(t.Comments, o.is); said >= 0 {
+			t.Comments[said] = o.kept(t.Comments[said], byApp)
+			continue
 		}
+		t.Comments = append(t.Comments, o.deleted(byApp))
+		slices.SortStableFunc(t.Comments, func(a, b review.Comment) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	}
 	return d
 }
 
 // deleted stands for the comment that objected.
 func (o objection) deleted(byApp bool) review.Comment {
+	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: o.by, Association: collaborator}, Body: o.notice("deleted, and GitHub does not say by whom", byApp),
+		CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
+}
+
+// kept is the comment that objected as it counts: as said by somebody who may block, who they were when a run read it, and as grave as then where somebody else has
+// edited it since (threats.md T572).
+func (o objection) kept(c review.Comment, byApp bool) review.Comment {
+	if !review.MayBlock(c.Author.Association) {
+		c.Author.Association = collaborator
+	}
+	if c.EditedBy != "" && !threads.Severe(c.Body, collaborator) {
+		c.Body = o.notice("changed by "+c.EditedBy, byApp) + "\n\nNow it says:\n\n> " + strings.ReplaceAll(strings.TrimSpace(c.Body), "\n", "\n> ")
+	}
+	return c
+}
+
+// notice says in place of an objection what became of it, and what settles it.
+func (o objection) notice(became string, byApp bool) string {
 	who := "they, or somebody else with write access who did not open the pull request, resolve the thread."
 	if byApp && o.grave() {
 		who = "they resolve the thread."
 	}
-	says := "What " + o.by + " objected to here was deleted, and GitHub does not say by whom.\n\nIt counts until " + who
+	says := "What " + o.by + " objected to here was " + became + ".\n\nIt counts until " + who
 	if o.severe {
 		says = "P1: " + says
 	}
-	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: o.by, Association: collaborator}, Body: says, CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
+	return says
 }
 
 // deleted reports whether a finding is of an objection that was deleted, which no fixer can do anything about.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,21 @@ func TestWhatIsRemembered(t *testing.T) {
 			t.Errorf("%v, want %s", got, want)
 		}
 	}
+	soft := objection{thread: "0123abcd", comment: 1, at: time.Unix(1, 0).UTC(), counts: true, by: "maintainer"}
+	grave, gone := soft, soft
+	grave.counts, grave.severe = false, true
+	gone.lost, gone.at = true, time.Unix(9, 0).UTC()
+	for _, known := range [][]objection{{soft, grave, gone}, {gone, grave, soft}, {grave, gone, soft}} {
+		var got []string
+		for i, o := range known {
+			got = remember(got, []review.Comment{comment(i, o.String())}, ours)
+		}
+		all := gone
+		all.severe = true
+		if !slices.Equal(objectionsOf(got), []objection{all}) {
+			t.Errorf("%v are remembered as %v", known, got)
+		}
+	}
 	ended := func(read string, objected ...string) Stored {
 		return Stored{Result: review.RunResult{Receipt: review.Receipt{ThreadsRead: read, Objected: objected}}}
 	}
@@ -115,7 +131,7 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// Objections that stand are kept, those of each person in a thread once, and the newest where there are more than a marker keeps.
+// Objections that stand are kept, those of each person in a thread once, what is a P1 apart, and of more than a marker keeps those that are grave, and the newest.
 func TestWhatIsKeptOfObjections(t *testing.T) {
 	state := conversation.State{}
 	for n := range int64(30) {
@@ -128,5 +144,41 @@ func TestWhatIsKeptOfObjections(t *testing.T) {
 	kept := objectionsOf(Snapshot{Conversation: &state, People: &conversation.People{Author: "author"}}.objected())
 	if len(kept) != sanitize.MostObjected || kept[len(kept)-1].comment != 101+3*29 || kept[0].comment != 101+3*10 || !kept[0].heavy || !kept[0].counts {
 		t.Errorf("%+v", kept)
+	}
+	for i := range state.Threads[5:] {
+		state.Threads[5+i].Priority = review.P2
+	}
+	state.Threads[0].DeveloperReplies[0].Body = "P1: This is not fixed."
+	kept = objectionsOf(Snapshot{Conversation: &state, People: &conversation.People{Author: "author"}}.objected())
+	heavy := slices.DeleteFunc(slices.Clone(kept), func(o objection) bool { return !o.heavy })
+	if len(kept) != sanitize.MostObjected || len(heavy) != 6 || heavy[0].comment != 100 || !heavy[0].severe || heavy[1].comment != 101 || heavy[1].severe || kept[0].comment != 101+3*16 {
+		t.Errorf("%+v", kept)
+	}
+}
+
+// What somebody else has edited weighs what it did when a run read it, and says so; what its author has made of it is theirs (threats.md T572).
+func TestWhatOthersEditedWeighsWhatItDid(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0).UTC()
+	said := objection{thread: sanitize.ThreadNamed("PRRT_1"), comment: 12, at: at, by: "maintainer"}
+	for _, c := range []struct {
+		severe         bool
+		editedBy, body string
+		want           string
+	}{
+		{true, "author", "Good point.", "P1: What maintainer objected to here was changed by author."},
+		{true, "author", "> P1: prices", "P1: What maintainer objected to here was changed by author."},
+		{false, "author", "nit: fine", "What maintainer objected to here was changed by author."},
+		{true, "author", "P1: The prices are wrong.", "P1: The prices are wrong."},
+		{true, "", "Good point.", "Good point."},
+	} {
+		o := said
+		o.severe, o.counts = c.severe, !c.severe
+		d := putBack(review.Discussion{Threads: []review.Thread{{ID: "PRRT_1", Comments: []review.Comment{
+			{DatabaseID: 12, Author: review.Person{Login: "maintainer"}, Body: c.body, CreatedAt: at, EditedBy: c.editedBy},
+		}}}}, []objection{o}, false)
+		got := d.Threads[0].Comments
+		if first, _, _ := strings.Cut(got[0].Body, "\n"); len(got) != 1 || first != c.want || got[0].Author.Association != collaborator {
+			t.Errorf("%+v: %+v", c, got)
+		}
 	}
 }

@@ -8,13 +8,29 @@ import (
 	"github.com/prloop/prloop/internal/threads"
 )
 
-// sayGrave are the people who say in a thread of ours, in the first words of a reply, that something is a P0 or a P1: those who may block and did not open the
+// saidGrave are the replies in a thread of ours that say in their first words that something is a P0 or a P1: of those who may block and did not open the
 // pull request. What they say is theirs, whatever becomes of our finding: only a person settles it (threats.md T383).
-func sayGrave(people conversation.People, t conversation.Thread) (out []string) {
+func saidGrave(people conversation.People, t conversation.Thread) (out []conversation.Reply) {
 	for _, r := range t.DeveloperReplies {
 		if v := people.Voice(r.Author, r.Bot); !v.Bot && !v.Author && threads.Severe(r.Body, r.Association) {
-			out = append(out, r.Author)
+			out = append(out, r)
 		}
+	}
+	return out
+}
+
+// openGrave are these replies as long as nobody has settled them.
+func openGrave(people conversation.People, t conversation.Thread) []conversation.Reply {
+	if t.Closed && !closedOver(people, t) {
+		return nil
+	}
+	return saidGrave(people, t)
+}
+
+// sayGrave are who says so.
+func sayGrave(people conversation.People, t conversation.Thread) (out []string) {
+	for _, r := range saidGrave(people, t) {
+		out = append(out, r.Author)
 	}
 	return out
 }
