@@ -74,7 +74,8 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
 	snap.Ours = standing(discussion.Comments, ours)
 	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-	snap.Unproven, snap.Owing = unproven(discussion.Comments, own, ours), newestRaised(discussion.Comments, own, ours, pr.HeadSHA)
+	snap.Unproven = unproven(discussion.Comments, own, ours)
+	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA), req.reviewers(), state.Threads)
 	snap.Hidden = hidden(discussion.Comments, ours)
 	snap.Reports = Reports(discussion.Comments, viewer)
 	snap.Listed = listed(discussion)

@@ -3,9 +3,11 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -30,7 +32,7 @@ func owingWords(names []string) string {
 }
 
 // raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
-// them. A review that converged leaves nothing open.
+// them; and how many threads say so of whom one of them is open (inThreads). A review that converged leaves nothing open.
 func (d verdict) raised() (names []string) {
 	if d.outcome == review.Converged {
 		return nil
@@ -70,7 +72,70 @@ func (d verdict) raised() (names []string) {
 			names = append(names, name)
 		}
 	}
+	names = append(names, d.raisedInThreads()...)
 	return names[:min(len(names), sanitize.MostRaised)]
+}
+
+// inThreads is what a marker calls who raised what is grave in so many threads: whoever may write can make one of them prloop's no more (threats.md T575).
+func inThreads(name string, threads int) string {
+	return sanitize.RaisedBy(fmt.Sprintf("%s\x00in threads: %d", name, threads))
+}
+
+// raisedInThreads are these names, of all threads of who raised what is grave in one that nobody has settled, with those that this round opened.
+func (d verdict) raisedInThreads() (names []string) {
+	threads, open := map[string]int{}, map[string]bool{}
+	said := func(said []review.Finding, settled bool) {
+		here := map[string]bool{}
+		for _, f := range said {
+			if by := f.Source.Name; grave(f) && !here[by] {
+				here[by], open[by] = true, open[by] || !settled
+				threads[by]++
+			}
+		}
+	}
+	if s := d.in.Snapshot.Conversation; s != nil {
+		for i, t := range s.Threads {
+			said(t.Shown(), !t.Live() || d.in.Snapshot.decided(i, true))
+		}
+	}
+	for g, group := range d.groups {
+		if d.in.Inline != nil && d.in.Inline.At[g] != "" {
+			var all []review.Finding
+			for _, i := range group {
+				all = append(all, d.findings[i])
+			}
+			said(all, false)
+		}
+	}
+	for _, by := range slices.Sorted(maps.Keys(threads)) {
+		if open[by] {
+			names = append(names, inThreads(by, threads[by]))
+		}
+	}
+	return names
+}
+
+// outOfThreads tells of the names in a marker who raised something grave in more threads than we know as ours: what they raised there stands nowhere else now. Of others with
+// threads those say it.
+func outOfThreads(marked []string, reviewers []AgentPlan, threads []conversation.Thread) []string {
+	out := slices.Clone(marked)
+	for _, r := range reviewers {
+		have := 0
+		for _, t := range threads {
+			if raisedIn(t, r.Name) {
+				have++
+			}
+		}
+		for n := range have + sanitize.MostRaised {
+			if at := slices.Index(out, inThreads(r.Name, n+1)); at >= 0 {
+				out = slices.Delete(out, at, at+1)
+				if name := sanitize.RaisedBy(r.Name); n >= have && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,

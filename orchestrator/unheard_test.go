@@ -108,3 +108,31 @@ func TestAReportKeepsWhoRaisedWhat(t *testing.T) {
 		}
 	}
 }
+
+// A report also keeps in how many threads somebody raised what is grave while one is open. Where we know fewer as ours later, what stood in the others counts as what has no thread
+// (threats.md T575).
+func TestThreadsOfWhoRaisedWhat(t *testing.T) {
+	p1 := quoting(saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero"), 9, "return Count(shelves) / len(shelves)")
+	settled := showing(p1)
+	settled.Closed, settled.ClosedBy = true, "maintainer"
+	open := settled
+	open.Closed, open.ClosedBy, open.ID = false, "", "2"
+	marked := func(threads ...conversation.Thread) (kept []string) {
+		in := raised(nil, threads...)
+		in.Snapshot.People = &conversation.People{Author: "author", Permissions: map[string]string{"maintainer": "write"}}
+		return Judge(in).raised
+	}
+	if got := marked(settled, open); !slices.Equal(got, []string{inThreads("one", 2)}) {
+		t.Errorf("one of two is open: %q", got)
+	}
+	if got := marked(settled); len(got) != 0 {
+		t.Errorf("a person has settled it: %q", got)
+	}
+	reviewers := []AgentPlan{{Name: "one"}, {Name: "two"}}
+	for _, row := range []struct{ threads, want int }{{0, 2}, {1, 2}, {2, 1}, {3, 1}} {
+		got := outOfThreads([]string{inThreads("one", 2), sanitize.RaisedBy("two")}, reviewers, slices.Repeat([]conversation.Thread{open}, row.threads))
+		if len(got) != row.want || got[0] != sanitize.RaisedBy("two") || row.want == 2 && got[1] != sanitize.RaisedBy("one") {
+			t.Errorf("with %d threads: %q", row.threads, got)
+		}
+	}
+}
