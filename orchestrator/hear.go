@@ -256,7 +256,9 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 			return "", err
 		}
 		if now != nil {
-			judged, err := l.judgement(p.green.hearing(*now))
+			in := p.green.hearing(*now)
+			p.objected = in.Snapshot.objected()
+			judged, err := l.judgement(in)
 			if err != nil || !passes(judged.Result) {
 				why := judged.Result.Reason
 				if scan := judged.Result.Scan; scan != nil && len(scan.Standing) > 0 {

@@ -113,6 +113,8 @@ type progress struct {
 	// green are the inputs of a judgement that lets the change pass; nil when there is none. fresh is true when it was this process that read last what people say.
 	green *Inputs
 	fresh bool
+	// objected is what Snapshot.objected gave when the pull request was read last.
+	objected []string
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -191,7 +193,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if p.round == 1 {
 		p.own = snap.PR
 	}
-	p.gate.facts = snap.Gate
+	p.gate.facts, p.objected = snap.Gate, snap.objected()
 	if err := l.reviewing(ctx, steps, req, p, facts); err != nil {
 		return none, false, err
 	}
@@ -274,6 +276,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	in = judged.Inputs
+	p.objected = in.Snapshot.objected()
 	posts := !req.Target.Local() && !req.DryRun
 	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
@@ -480,13 +483,14 @@ func late(req Request, p progress, url string) review.RunResult {
 	return r
 }
 
-// unjudged is the end of a run without a judgement of its head. Whoever answered about it is named: what they said is the newest word on it.
+// unjudged is the end of a run without a judgement of its head. Whoever answered about it is named: what they said is the newest word on it. What people object is kept: nobody
+// may read it again.
 func unjudged(req Request, p progress, url string) review.RunResult {
 	r := review.RunResult{
 		Run: req.Run, Target: req.Target, URL: url, Round: p.round,
 		Rules: []int{}, Findings: []review.Finding{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Started: req.Started,
 		Rounds: p.past, Comments: []string{},
-		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}},
+		Receipt: review.Receipt{ReviewID: req.ReviewID, HeadSHA: p.head, LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}, Objected: p.objected},
 	}
 	for _, h := range p.heard {
 		r.Receipt.Agents = append(r.Receipt.Agents, h.Answer.Receipt)

@@ -154,13 +154,13 @@ func (o objection) and(other objection) objection {
 	return o
 }
 
-// recordedObjections are those that were open in the newest run on record that read threads: somebody may have deleted its report.
+// recordedObjections are those that were open in the newest run on record that read threads: somebody may have deleted its report, and one that was overtaken posted none.
 func (l *Loop) recordedObjections(ctx context.Context, req Request) ([]string, error) {
 	if l.Stored == nil {
 		return nil, nil
 	}
 	for s, err := range l.Stored(ctx, req) {
-		if r := s.Result.Receipt; err != nil || r.ThreadsRead != "" {
+		if r := s.Result.Receipt; err != nil || r.ThreadsRead != "" || len(r.Objected) > 0 {
 			return slices.DeleteFunc(slices.Clone(r.Objected), func(name string) bool { return name == sanitize.None }), err
 		}
 	}

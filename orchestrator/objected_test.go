@@ -114,6 +114,7 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 	for want, runs := range map[string][]Stored{
 		fmt.Sprint([]string{name(1)}): {ended(""), ended("0a", name(1)), ended("0b", name(2))},
+		fmt.Sprint([]string{name(3)}): {ended("", name(3)), ended("0a", name(1))}, // it was overtaken
 		"[]":                          {ended("0c", sanitize.None), ended("0a", name(1))},
 	} {
 		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
