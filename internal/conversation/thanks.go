@@ -11,13 +11,13 @@ import (
 // The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
 var (
 	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work job fixed makes sense ok okay lgtm " +
-		"looks resolved merci danke gracias done works fixes fixing quick quickly fast")
+		"looks sounds resolved verified addressed addressing merci danke gracias done works fixes fixing quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
-	praise = strings.Fields("good great nice catch point")
+	praise = strings.Fields("good great nice catch point better")
 	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
-	affirming = strings.Fields("yes yep confirmed")
+	affirming = strings.Fields("yes yep confirmed agreed")
 	// Of these alone no thanks consist: they say nothing.
-	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this now in everyone prloop")
+	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this all now in everyone prloop")
 )
 
 // thankful are all of them.
@@ -29,18 +29,28 @@ var thankful = func() map[string]bool {
 	return words
 }()
 
-// agreeing takes words out that only thank in the company of these: alone they ask for something.
-var agreeing = strings.NewReplacer("for the fix", "for the work", "i have pushed a fix", "done", "i've pushed a fix", "done", "i pushed a fix", "done", "pushed a fix", "done", "’", "'")
+// agreeing are words that only thank in the company of these, and alone ask for something, or name a priority.
+var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
+	`(?:^|[.,!;]\s*)(?:good|great|nice|excellent|perfect|awesome) fix\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+
+var (
+	// named is somebody to whom it is said.
+	named = lazyregexp.New(`(^|[\s,(])@[a-z0-9][a-z0-9/-]*(?:\[bot\])?`)
+	// cheers are the emoji that approve, as GitHub's names of them.
+	cheers = lazyregexp.New(`:(?:\+1|thumbsup|tada|rocket|clap|pray|heart|[a-z]+_heart|100|ok_hand|raised_hands|white_check_mark|heavy_check_mark|sparkles|smile|smiley|grin|blush|slightly_smiling_face|heart_eyes|star_struck|partying_face|muscle):`)
+)
 
 // commit is the name of a commit, in which somebody says that something is done.
 var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
-// OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji and marks. A question is more.
+// OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more.
 func OnlyThanks(remark string) bool {
 	if strings.Contains(remark, "?") {
 		return false
 	}
-	words := strings.FieldsFunc(agreeing.Replace(strings.ToLower(remark)), func(r rune) bool {
+	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
+	remark = agreeing.ReplaceAllString(named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1"), " done ")
+	words := strings.FieldsFunc(remark, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})
 	for _, w := range words {
@@ -64,5 +74,5 @@ func OnlyThanks(remark string) bool {
 
 // cheer reports whether a rune is part of an emoji that approves.
 func cheer(r rune) bool {
-	return strings.ContainsRune("👍🎉🙏👏🚀💯👌😀😊🙂✅🙌❤♥\ufe0f", r) || r >= 0x1f3fb && r <= 0x1f3ff
+	return strings.ContainsRune("👍🎉🙏👏🚀💯👌😀😊🙂✅🙌❤♥✔✨🥳🤩😍💪💚💙\ufe0f", r) || r >= 0x1f3fb && r <= 0x1f3ff
 }

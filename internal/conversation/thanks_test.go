@@ -9,7 +9,10 @@ import (
 func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
 		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes 👍", "Yes, fixed.",
-		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch!", "Confirmed fixed."} {
+		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch!", "Confirmed fixed.",
+		"Thank you for the quick fix!", "Thanks @contributor, looks good now.", "@mona-l @acme/shop thanks", "+1", ":+1:", "Thanks for addressing this", "Sounds good", "Sounds good to me!", "Great fix", "Good fix, thanks!",
+		"Thanks. Nice fix!", "LGTM :+1:", "LGTM :tada: :heart:", "All good now", "Verified", "Verified, thanks!", "Looks much better, thanks!", "Agreed, looks good now.", "P1 is fixed, thanks.", "P0 was resolved", "Thanks for your prompt fix",
+		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks"} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -19,6 +22,8 @@ func TestOnlyThanks(t *testing.T) {
 		"it fails", "Danke, aber nein", "still", "1", "😡", "Great job: revert this", "Fix this!", "Again", "Fix.", "Fix it now!", "Now fix", "Please fix", "You fix it", "Fix the work job", "To be fixed", "...", "> This is wrong",
 		"Yes.", "Yep", "Yes, very much so!", "@prloop yes",
 		"Confirmed. Good catch, prloop!", "This.", "Not done", "Is it done?", "1a2b3c4 breaks it", "Now this", "Fix this now, thanks", "it is not in 1a2b3c4",
+		"not verified", "not all good", "I don't agree it is fixed", "looks good but", "Agreed", "Agreed.", "Agreed, good catch!", "@mona agreed", "@mona", "-1", ":-1:", "Thanks :confused:", "LGTM :x:", "Thanks @mona, but it fails", "Quick fix",
+		"Now a good fix", "A better fix", "P1", "P1 is back", "P1 was not fixed", "All this", "For the fix see main.go", "better not", "Sounds wrong", "All of it again", "thanks @mona: not fixed", "Thanks for the fix, it fails",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)
