@@ -38,8 +38,8 @@ type Order struct {
 	Layers config.Input
 	// Cassette records or replays conversations with models.
 	Cassette gateway.Cassette
-	// DryRun posts nothing; Drafts reviews a draft too.
-	DryRun, Drafts bool
+	// DryRun posts nothing; Drafts reviews a draft too. Estimate is true where the run is prepared and not begun: nothing is said of it.
+	DryRun, Drafts, Estimate bool
 	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard.
 	Asked *review.Asked
 	Bot   string
@@ -146,7 +146,8 @@ type Prepared struct {
 // Close ends what a prepared run has open, if it is not to be started.
 func (p *Prepared) Close() { p.run.cleanup.run() }
 
-// Prepare settles the commits, the configuration and the agents of a run. Nothing is stored or posted.
+// Prepare settles the commits, the configuration and the agents of a run. Nothing is stored or posted, but that a success which the head has for another base
+// branch is taken back (threats.md T578).
 func (s *Service) Prepare(ctx context.Context, o Order) (*Prepared, error) {
 	s.warm()
 	r := &run{Service: s, cassette: o.Cassette}
@@ -159,11 +160,10 @@ func (s *Service) Prepare(ctx context.Context, o Order) (*Prepared, error) {
 	return &Prepared{Request: req, run: r}, nil
 }
 
-func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error) {
+func (r *run) prepare(ctx context.Context, o Order) (req orchestrator.Request, err error) {
 	var pr review.PullRequest
 	if !o.Target.Local() {
 		go config.Warm(config.Operator) // which every run needs, while GitHub is waited for
-		var err error
 		if err = r.meet(ctx, o.Target.Repo); err != nil {
 			return orchestrator.Request{}, err
 		}
@@ -180,6 +180,16 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		if drafts.Why(pr.Draft, o.Drafts, o.Asked != nil || o.Command != nil) != "" {
 			return orchestrator.Request{}, &DraftError{o.Target}
 		}
+		if o.speaks() {
+			defer func() {
+				if err != nil {
+					r.unprepared(ctx, o, pr)
+				}
+			}()
+			if err := r.NotYet(ctx, pr, false); err != nil {
+				return orchestrator.Request{}, err
+			}
+		}
 		if !o.DryRun {
 			if err := r.client.CanComment(ctx, pr); err != nil {
 				return orchestrator.Request{}, err
@@ -188,10 +198,11 @@ func (r *run) prepare(ctx context.Context, o Order) (orchestrator.Request, error
 		}
 	}
 	w, err := r.pin(ctx, o, pr)
+	r.history = w.history
 	if err != nil {
 		return orchestrator.Request{}, err
 	}
-	r.history, o.Target = w.history, w.target
+	o.Target = w.target
 	return r.settle(ctx, o, pr, w)
 }
 
@@ -249,6 +260,11 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 		return req, err
 	}
 	settings, target := r.settings, o.Target
+	if o.speaks() && o.gate(settings) != nil {
+		if err := r.takeBack(ctx, pr, true, true); err != nil {
+			return req, err
+		}
+	}
 	agents, verify, err := o.planAll(settings)
 	if err != nil {
 		return req, err

@@ -350,15 +350,15 @@ func (r *run) takeBackStatus(ctx context.Context) {
 		}
 	}
 	if n := len(all); err == nil && n > 0 && left(all[n-1]) {
-		err = r.takeBack(ctx, all[n-1], n)
+		err = r.goesOn(ctx, all[n-1], n)
 	}
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("the commit status does not say that the run goes on", "err", err)
 	}
 }
 
-// takeBack says of a commit that its review goes on. What another run has said since stays where the pull request of this one has gone from the commit.
-func (r *run) takeBack(ctx context.Context, left store.Entry, n int) error {
+// goesOn says of a commit that its review goes on. What another run has said since stays where the pull request of this one has gone from the commit.
+func (r *run) goesOn(ctx context.Context, left store.Entry, n int) error {
 	later, err := gatesRuns{gatekeeper{r.client}, r.Service, left.Target.Repo.Key(r.repoID)}.Later(ctx, left.Target, r.id, left.Head)
 	if err != nil {
 		return err

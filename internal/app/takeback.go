@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
@@ -35,8 +36,9 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 
 // undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
 // which somebody who may block has requested changes since (threats.md T492).
-// Where a review of it has to wait that is also one whose base branch then nobody can tell. last is what was set last on the commit.
-func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
+// Where a review of it has to wait that is also one whose base branch then nobody can tell. gated is true where the base branch is known to have a gate now: what was
+// reviewed without one counts for nothing. last is what was set last on the commit.
+func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, gated bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
 	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
 	if err != nil || len(said) == 0 || pr.State != openState {
 		return success, last, false, err
@@ -65,8 +67,8 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits bool) 
 	} else {
 		undue = true
 	}
-	if !undue || ctx.Err() != nil {
-		return success, last, false, ctx.Err()
+	if !undue || gated || ctx.Err() != nil {
+		return success, last, undue && ctx.Err() == nil, ctx.Err()
 	}
 	free, err := s.ungated(ctx, pr)
 	return success, last, !free, err
@@ -97,17 +99,22 @@ func begins(e store.Entry) bool {
 
 // InDoubt reports whether NotYet may have something to take back, by what is on record here.
 func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, error) {
-	_, _, undue, err := s.undue(ctx, pr, true)
+	_, _, undue, err := s.undue(ctx, pr, true, false)
 	return undue, err
 }
 
 // NotYet takes an undue success back (threats.md T280), where a review waits, or another base branch was chosen, also one that only GitHub knows of. Of those who
 // ask for it at once for a commit, one does so (threats.md T415).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
+	return s.takeBack(ctx, pr, waits, false)
+}
+
+// takeBack is NotYet, where gated also against what was reviewed without a gate.
+func (s *Service) takeBack(ctx context.Context, pr review.PullRequest, waits, gated bool) error {
 	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
 	one.Lock()
 	defer one.Unlock()
-	status, last, undue, err := s.undue(ctx, pr, waits)
+	status, last, undue, err := s.undue(ctx, pr, waits, gated)
 	if err != nil || !undue && (!waits || status.State != "") {
 		return err
 	}
@@ -120,7 +127,7 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 			return err
 		}
 	}
-	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: status.Target}
+	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: pr.URL} // the page of another pull request with the commit says what that one came to
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
 	if unsaid(last) && last.Target == (review.Target{Repo: pr.Repo, PR: pr.Number}) {
 		key = last.Key
@@ -134,6 +141,50 @@ func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool)
 		return nil
 	}
 	return err
+}
+
+// speaks reports whether the run of an order may say something of its pull request.
+func (o Order) speaks() bool {
+	return !o.Target.Local() && !o.DryRun && !o.Estimate && o.Command == nil
+}
+
+// unprepared takes an undue success back where no run began, unless the rules of the base set no status: what they are is asked by themselves, as it may be the
+// change that could not be read. What cannot be said is for who looks next.
+func (r *run) unprepared(ctx context.Context, o Order, pr review.PullRequest) {
+	ctx = context.WithoutCancel(ctx)
+	asking, done := context.WithTimeout(ctx, leaveTime)
+	plan, err := r.gateOf(asking, o, pr)
+	done()
+	if err == nil && plan == nil {
+		return
+	}
+	saying, done := context.WithTimeout(ctx, leaveTime)
+	defer done()
+	if err := r.takeBack(saying, pr, true, plan != nil); err != nil {
+		r.log.Warn("a success that the commit may have for another base branch was not taken back", "pull request", o.Target.String(), "err", err)
+	}
+}
+
+// gateOf is the gate that an order's pull request has by the rules of its base.
+func (r *run) gateOf(ctx context.Context, o Order, pr review.PullRequest) (plan *gate.Plan, err error) {
+	h := r.history
+	if h == nil {
+		if h, err = r.openHistory(ctx, o.Target, "", ""); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.fetchMissing(ctx, pr.BaseSHA); err != nil {
+		return nil, err
+	}
+	var rules Rules
+	if rules.File, err = rulesAt(ctx, h.repo, pr.BaseSHA); err != nil {
+		return nil, err
+	}
+	if err := r.withPolicy(ctx, &rules, pr.Repo, pr.RepoID); err != nil {
+		return nil, err
+	}
+	settings, err := o.Settings(rules)
+	return o.gate(settings), err
 }
 
 // unsaid reports whether a status takes a success back and GitHub has not acknowledged it.
