@@ -105,6 +105,9 @@ func (f *File) readHeader(header string) *Error {
 	if !strings.HasSuffix(header, "\n") {
 		return &Error{Detail: "the file header ends within a line", Err: ErrTruncated}
 	}
+	if strings.Contains(header, `"`) { // go-gitdiff takes a quote behind an escaped backslash for a part of the name; written as a number it is none to it
+		header = strings.ReplaceAll(header, `\\`, `\134`)
+	}
 	files, _, err := gitdiff.Parse(strings.NewReader(header))
 	if err != nil || len(files) != 1 {
 		return &Error{Detail: "the file header is not one git prints", Err: ErrMalformed}
