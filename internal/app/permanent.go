@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -17,6 +18,7 @@ import (
 var permanentErrors = []error{
 	github.ErrNotLoggedIn, github.ErrNotFound, github.ErrForbidden, github.ErrClosed, github.ErrLocked, github.ErrTooLong, github.ErrStatusesSpent, github.ErrMoved, github.ErrPendingReview, effects.ErrMisplaced,
 	git.ErrAuth, git.ErrMalformedTree, git.ErrNoMergeBase, git.ErrMergeBases, git.ErrTooLarge, git.ErrProtocol,
+	diff.ErrMalformed, diff.ErrTruncated, diff.ErrIncomplete,
 	sanitize.ErrKnownSecret, sanitize.ErrUnsafe,
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
@@ -51,7 +52,7 @@ func refusalOf(err error) (review.Refusal, bool) {
 	switch {
 	case errors.As(err, &take):
 		return take.Refusal(), true
-	case errors.Is(err, git.ErrMalformedTree):
+	case errors.Is(err, git.ErrMalformedTree), errors.Is(err, diff.ErrMalformed), errors.Is(err, diff.ErrTruncated), errors.Is(err, diff.ErrIncomplete): // names that prloop reads otherwise than git
 		return review.Refusal{Rule: pushpolicy.RuleBadName, Detail: oneLine(err.Error())}, true
 	case errors.Is(err, git.ErrTooLarge):
 		return review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: oneLine(err.Error())}, true

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/database"
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/eval/running"
@@ -44,6 +45,9 @@ type row struct {
 func is(target error, next string) func(error) (string, bool) {
 	return func(err error) (string, bool) { return next, errors.Is(err, target) }
 }
+
+// unreadable is the next step where git prints a change that prloop cannot read.
+const unreadable = "a person has to review the change; please report this, with the names of its files"
 
 // as matches a type of error, from which the next step is made; with sentinels, only errors that are one of them too.
 func as[E error](next func(E) string, sentinels ...error) func(error) (string, bool) {
@@ -182,6 +186,9 @@ var table = []row{
 	{is(git.ErrAuth, "gh auth status tells whether the login may read the repository"), advice.Failed},
 	{is(git.ErrFetchTimeout, "check the network, and try again"), advice.Failed},
 	{is(git.ErrMalformedTree, "a person has to look: the commits hold names git must not hold"), advice.Failed},
+	{is(diff.ErrMalformed, unreadable), advice.Failed},
+	{is(diff.ErrTruncated, unreadable), advice.Failed},
+	{is(diff.ErrIncomplete, unreadable), advice.Failed},
 	{is(git.ErrProtocol, "prloop fetches over https only"), advice.Failed},
 
 	// Models.
