@@ -410,6 +410,25 @@ func TestATitleThatCallsItAP0(t *testing.T) {
 	}
 }
 
+// A title of the comments analyzer is in the words of somebody on GitHub: what calls a thread or a review a P0 there raises nothing (threats.md T586).
+func TestTitlesOfThreadsRaiseNothing(t *testing.T) {
+	pending := func(fields string) []byte {
+		return []byte(`{"agent":"a","prNumber":7,"issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":1},"reviewState":{"hasChangesRequested":true,"changesRequestedBy":[]},` +
+			`"stats":{"totalThreads":0,"resolvedThreads":0,"unresolvedThreads":0},"threadsTruncated":false,"fullReport":"",` +
+			`"pendingIssues":[{"id":"review-1","priority":"P3","category":"discussion","file":"","line":null,"description":"d","suggestion":"s",` + fields + `}]}`)
+	}
+	for _, title := range []string{"P0: I do not like it.", "Blocking: please rename this.", "[P1] no"} {
+		r, _, err := DecodeComments(pending(`"title":"` + title + `"`))
+		if err != nil || len(r.PendingIssues) != 1 || r.Issues != (review.Counts{P3: 1}) {
+			t.Errorf("%q: %v, %+v", title, err, r.PendingIssues)
+		}
+	}
+	r, _, err := DecodeComments(pending(`"title":"t","severity":"critical"`))
+	if err != nil || len(r.PendingIssues) != 2 || !Unreadable(r.PendingIssues[1]) {
+		t.Errorf("what the analyzer itself rates in another field: %v, %+v", err, r.PendingIssues)
+	}
+}
+
 // What is far too long to be read loosely, or has too many values or objects, is never taken for plainly harmless (threats.md T474).
 func TestWhatIsTooMuchToReadLeavesItsPlace(t *testing.T) {
 	const head = `{"agent":"a","prNumber":7,"conclusion":"approve","issues":{"p0_blocking":0,"p1_critical":0,"p2_important":0,"p3_suggestion":0},"findings":[],"fullReport":"Fine."`

@@ -169,9 +169,9 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "base": // base DIR: the base branch gets another commit, which nobody merged
 		need(ts, neg, len(rest) == 1, "pr N base DIR")
 		ts.Check(w.forge.Commit(w.start(ts, ""), "main", p.BaseSHA(), "Pushed", os.DirFS(ts.MkAbs(rest[0]))))
-	case "review": // review LOGIN STATE ASSOCIATION
-		need(ts, neg, len(rest) == 3, "pr N review LOGIN STATE ASSOCIATION")
-		p.AddReview(forge.Review{Author: rest[0], State: rest[1], Association: rest[2], Body: "Not like this."})
+	case "review": // review LOGIN STATE ASSOCIATION [TEXT]
+		need(ts, neg, len(rest) == 3 || len(rest) == 4, "pr N review LOGIN STATE ASSOCIATION [TEXT]")
+		p.AddReview(forge.Review{Author: rest[0], State: rest[1], Association: rest[2], Body: append(rest[3:], "Not like this.")[0]})
 	case "thread": // thread LOGIN FILE LINE TEXT [resolved]
 		need(ts, neg, len(rest) >= 4, "pr N thread LOGIN FILE LINE TEXT [resolved]")
 		line, err := strconv.Atoi(rest[2])
