@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/evidence"
@@ -13,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // CommandPlan is what an agent in the role of a command does, and what becomes of its answer (decision 48).
@@ -102,9 +104,9 @@ func (c CommandPlan) narrow(b review.Brief) review.Brief {
 		case !c.about(f.Path) && (f.OldPath == "" || !c.about(f.OldPath)):
 			why = notAbout
 		case c.Files > 0 && files >= c.Files:
-			why = fmt.Sprintf("beyond the command's limit of %s (maxFiles)", plural(c.Files, "file", "files"))
+			why = fmt.Sprintf(beyondLimit+"%s (maxFiles)", plural(c.Files, "file", "files"))
 		case c.DiffLines > 0 && lines+n > c.DiffLines:
-			why = fmt.Sprintf("beyond the command's limit of %s (maxDiffLines)", plural(c.DiffLines, "changed line", "changed lines"))
+			why = fmt.Sprintf(beyondLimit+"%s (maxDiffLines)", plural(c.DiffLines, "changed line", "changed lines"))
 		default:
 			files, lines = files+1, lines+n
 			continue
@@ -128,12 +130,51 @@ func (r Request) narrowed(plan AgentPlan, b review.Brief) review.Brief {
 	return b
 }
 
-const notAbout = "not one of the command's files"
+const (
+	notAbout    = "not one of the command's files"
+	beyondLimit = "beyond the command's limit of "
+)
 
 // idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed.
 func (c CommandPlan) idle(b review.Brief) bool {
-	given := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" })
-	return !given && slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout })
+	its := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" || strings.HasPrefix(f.Omitted, beyondLimit) })
+	return !its && slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout })
+}
+
+// short says how many of its files a command was given of a brief, and which limit keeps it from the others; empty when it was given all. Who writes a change
+// can make it as large as they like, so what a command finds in a part says nothing of the rest.
+func (c CommandPlan) short(b review.Brief) string {
+	given, all := 0, 0
+	var limits []string
+	for _, f := range c.narrow(b).Files {
+		switch {
+		case f.Omitted == "":
+			given, all = given+1, all+1
+		case strings.HasPrefix(f.Omitted, beyondLimit):
+			all++
+			if !slices.Contains(limits, f.Omitted) {
+				limits = append(limits, f.Omitted)
+			}
+		}
+	}
+	if given == all {
+		return ""
+	}
+	return fmt.Sprintf("given %d of %d of its files, the rest is %s", given, all, strings.Join(limits, " or "))
+}
+
+// cutShort says which command that counts for the verdict was not given all of its files; empty when there is none.
+func (g gathered) cutShort() string {
+	for _, h := range g.in.Reports {
+		c := g.in.Request.command(h)
+		if c == nil || !c.feeds() || !c.Counts {
+			continue
+		}
+		if why := c.short(g.in.Snapshot.Brief); why != "" {
+			return fmt.Sprintf("the command %s was %s", sanitize.CodeSpan(c.ID), why)
+		}
+	}
+	return ""
 }
 
 // hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files or more than it

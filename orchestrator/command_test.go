@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,8 +102,49 @@ func TestACommandIsToldOfItsFilesAlone(t *testing.T) {
 	if p := (CommandPlan{Include: []string{"*.py"}}); !p.idle(p.narrow(brief)) {
 		t.Error("a command about other files is asked")
 	}
+	if p := (CommandPlan{Include: []string{"a.go"}, DiffLines: 4}); p.idle(p.narrow(brief)) {
+		t.Error("a command whose files are beyond its limits is said to have none")
+	}
 	if p := (CommandPlan{}); p.idle(p.narrow(review.Brief{})) {
 		t.Error("a command about all files is not asked")
+	}
+}
+
+// What a command finds in a part of its files says nothing of the others, and who writes a change can make it as large as they like (threats.md T587).
+func TestACommandThatWasNotGivenAllApprovesNothing(t *testing.T) {
+	in := round()
+	in.Snapshot.Brief.Files = []review.BriefFile{changed("a.go"), changed("b.go"), changed("c.md")}
+	judged := func(c CommandPlan, alone bool) Judgement {
+		c.ID = "sec"
+		in := in
+		in.Request.Agents = append(slices.Clone(in.Request.Agents), AgentPlan{Name: "!sec", Role: review.RoleCommand, Command: &c})
+		in.Reports = append(slices.Clone(in.Reports), AgentReport{Answer: review.Answer{Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{Name: "!sec", Role: review.RoleCommand, State: review.AgentComplete}}})
+		if alone {
+			in.Request.Alone = true
+			in.Request.Agents, in.Reports = in.Request.Agents[len(in.Request.Agents)-1:], in.Reports[len(in.Reports)-1:]
+		}
+		return Judge(in)
+	}
+	const of2 = "given 1 of 2 of its files, the rest is beyond the command's limit of 1 file (maxFiles)"
+	for name, row := range map[string]struct {
+		plan  CommandPlan
+		alone bool
+		want  review.Outcome
+		says  string
+	}{
+		"all it is about":            {CommandPlan{Mode: review.FeedMain, Counts: true, Files: 1, Include: []string{"*.md"}}, false, review.Converged, ""},
+		"one of two":                 {CommandPlan{Mode: review.FeedMain, Counts: true, Files: 1, Include: []string{"*.go"}}, false, review.Partial, of2},
+		"none":                       {CommandPlan{Mode: review.FeedBoth, Counts: true, DiffLines: 0, Files: 3, Exclude: []string{"*"}}, false, review.Converged, ""},
+		"one of two, counts nothing": {CommandPlan{Mode: review.FeedMain, Files: 1, Include: []string{"*.go"}}, false, review.Converged, of2},
+		"one of two, by itself":      {CommandPlan{Mode: review.SeparateComment, Counts: true, Files: 1, Include: []string{"*.go"}}, false, review.Converged, ""},
+		"alone":                      {CommandPlan{Mode: review.SeparateComment, Counts: true, Files: 1, Include: []string{"*.go"}}, true, review.Partial, of2},
+		"alone, counts nothing":      {CommandPlan{Mode: review.SeparateComment, Files: 1, Include: []string{"*.go"}}, true, review.Answered, of2},
+	} {
+		j := judged(row.plan, row.alone)
+		stands := strings.Contains(j.Report, "**Not all of its files:** G"+strings.TrimPrefix(of2, "g"))
+		if j.Result.Outcome != row.want || stands != (row.says != "") || row.want == review.Partial && !strings.Contains(j.Result.Reason, row.says) {
+			t.Errorf("%s: %s (%s)\n%s", name, j.Result.Outcome, j.Result.Reason, j.Report)
+		}
 	}
 }
 

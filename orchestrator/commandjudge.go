@@ -20,7 +20,7 @@ func judgeCommand(in Inputs) Judgement {
 		return Judgement{Inputs: in, Result: result, Report: "## prloop: nothing to ask about\n"}
 	}
 	h := in.Reports[0]
-	g, counts := in.said(h), in.Request.alone().Counts
+	g, counts, short := in.said(h), in.Request.alone().Counts, in.Request.alone().short(in.Snapshot.Brief)
 	findings := g.findings
 	result.Findings, result.Unverified = findings, append(result.Unverified, g.unverified...)
 	result.Dismissed, result.DismissalNotes = g.dismissed, g.dismissalNotes()
@@ -44,6 +44,8 @@ func judgeCommand(in Inputs) Judgement {
 		result.Outcome, result.Reason = review.Partial, "the command gave no complete answer: "+r.Reason
 	case counts && len(g.setAside()) > 0:
 		result.Outcome, result.Reason = review.SetAside, g.setAsideWords()
+	case counts && short != "":
+		result.Outcome, result.Reason = review.Partial, "the command was "+short
 	case h.Answer.Command == nil:
 		result.Outcome, result.Reason = review.Answered, "no changed file is one of the command's files: nobody was asked"
 	default:

@@ -15,6 +15,7 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 	c, plan := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo, PR: in.Request.Target.PR}}, in.Request.command(h)
 	d := report.Command{
 		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
+		Short: c.inline(plan.short(in.Snapshot.Brief)),
 	}
 	if r := h.Answer.Receipt; r.State != review.AgentComplete {
 		d.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
@@ -87,7 +88,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 		if plan == nil || !plan.feeds() {
 			continue
 		}
-		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts}
+		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts, Short: c.inline(plan.short(g.in.Snapshot.Brief))}
 		if r := h.Answer.Receipt; r.State != review.AgentComplete {
 			s.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
 		}

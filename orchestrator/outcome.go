@@ -54,6 +54,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, m.untold()
 	case len(m.silent()) > 0:
 		return review.Partial, fmt.Sprintf("the command %s gave no complete answer", sanitize.CodeSpan(m.silent()[0]))
+	case m.cutShort() != "":
+		return review.Partial, m.cutShort()
 	case brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
 	case m.comments.ThreadsTruncated:

@@ -94,9 +94,9 @@ func commentType() shape { return choice(CommentIssue, CommentReview, CommentBot
 // budgets are the keys of a group of limits that bound the agent; maxFiles and its like stand before them.
 func commandLimits() shape {
 	return object(nil,
-		"maxFiles", described(integer(1, 100_000), "Changed files it may be about, or change in a scheduled job."),
+		"maxFiles", described(integer(1, 100_000), "Changed files it may be given, or change in a scheduled job. Where there are more, a review in which it counts approves nothing."),
 		"maxFindings", described(integer(1, 1000), "Findings it may report; the gravest are kept."),
-		"maxDiffLines", described(integer(1, 1_000_000), "Lines of diff it may be given, or make in a scheduled job."),
+		"maxDiffLines", described(integer(1, 1_000_000), "Changed lines it may be given, or make in a scheduled job. Where there are more, as for maxFiles."),
 		"maxLlmCalls", described(integer(1, 200), "Model calls. It lowers what the settings of prloop allow, as the keys below do."),
 		"maxToolCalls", described(integer(0, 1000), "Tool calls."),
 		"maxWallTimeSeconds", described(integer(1, 7200), "Seconds."),

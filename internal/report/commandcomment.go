@@ -17,7 +17,9 @@ type Command struct {
 	ID, Title string
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
-	Confidence      review.Confidence
+	// Short says how many of its files it was given; empty when these are all.
+	Short      string
+	Confidence review.Confidence
 	// Findings are what it found, Unverified those that were set aside.
 	Findings, Unverified []Finding
 	// Lined are findings whose details stand as comments on lines instead.
@@ -53,6 +55,9 @@ func RenderCommand(c Command) string {
 	if c.Reason != "" {
 		p.add(incomplete + sentence(c.Reason))
 	}
+	if c.Short != "" {
+		p.add(cutShort + sentence(c.Short))
+	}
 	p.texts(paragraphs(c.Summary))
 	p.commandRows(c)
 	p.look(toLookAt(c.Unverified))
@@ -68,12 +73,16 @@ func RenderCommand(c Command) string {
 	return strings.Join(p.blocks, "\n\n") + "\n"
 }
 
-const incomplete = "**No complete answer:** "
+const (
+	incomplete = "**No complete answer:** "
+	cutShort   = "**Not all of its files:** "
+)
 
 func canonicalCommand(c Command) Command {
 	c.Target = target(c.Target)
 	local := links{c.Target, ""}.none()
 	c.ID, c.Summary, c.Reason, c.Confidence = word(c.ID), prose(c.Summary), inline(c.Reason), review.Confidence(word(string(c.Confidence)))
+	c.Short = inline(c.Short)
 	c.Title = pipes(inline(cmp.Or(c.Title, c.ID)))
 	c.Lined = findings(c.Lined, local)
 	c.Findings, c.Unverified, c.Notes, c.Receipt = findings(c.Findings, local), findings(c.Unverified, local), texts(c.Notes), receipt(c.Receipt)

@@ -14,7 +14,9 @@ type Section struct {
 	ID, Title string
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
-	Confidence      review.Confidence
+	// Short says how many of its files it was given; empty when these are all.
+	Short      string
+	Confidence review.Confidence
 	// Found is how many findings it has. Those that count stand among the report's own; Listed are those of a command whose findings do not.
 	Found  int
 	Counts bool
@@ -34,6 +36,9 @@ func (p *page) sections(list []Section) {
 		p.add(sectionStart+s.Title, strings.Join(s.facts(), separator))
 		if s.Reason != "" {
 			p.add(incomplete + s.Reason)
+		}
+		if s.Short != "" {
+			p.add(cutShort + s.Short)
 		}
 		p.texts(paragraphs(s.Summary))
 		p.folded(sumListed+tally(s.Listed), s.Listed)
@@ -56,7 +61,7 @@ func sections(list []Section, local bool) []Section {
 	var out []Section
 	for _, s := range list {
 		c := Section{
-			ID: word(s.ID), Title: cmp.Or(inline(cmp.Or(s.Title, s.ID)), "(no title)"), Reason: sentence(inline(s.Reason)), Confidence: review.Confidence(word(string(s.Confidence))),
+			ID: word(s.ID), Title: cmp.Or(inline(cmp.Or(s.Title, s.ID)), "(no title)"), Reason: sentence(inline(s.Reason)), Short: sentence(inline(s.Short)), Confidence: review.Confidence(word(string(s.Confidence))),
 			Found: max(s.Found, 0), Counts: s.Counts,
 		}
 		if texts := paragraphs(prose(s.Summary)); len(texts) > 0 {
