@@ -34,6 +34,9 @@ func (j verdict) report(result review.RunResult) string {
 	if bad := j.unpassed(); len(bad) > 0 {
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
 	}
+	if weak := j.weakened(); weak != "" {
+		d.Remarks = append(d.Remarks, c.inline(weak))
+	}
 	if result.Consensus != nil {
 		v := j.verdict
 		d.Verdict, d.Why, d.Distinct = &v, c.inline(j.why), result.DistinctIssues

@@ -286,6 +286,29 @@ func (g gathered) unpassed() []review.Check {
 	return failing(g.in.Past[n-1].Fix.PushedChecks)
 }
 
+// weakened says in which files the pushed fixes of this run delete, skip or weaken tests; empty when they do not. The fix reports that say how are collapsed.
+func (g gathered) weakened() string {
+	var names []string
+	for _, p := range g.in.Past {
+		if p.Fix == nil || p.Fix.Head == "" {
+			continue
+		}
+		for _, test := range p.Fix.Tests {
+			file, _, _ := strings.Cut(test, ": ")
+			if name := sanitize.CodeSpan(file); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed], plural(more, "more file", "more files"))
+	}
+	return fmt.Sprintf("Fixes of this run delete, skip or weaken tests in %s, as their reports say: check them.", strings.Join(names, ", "))
+}
+
 // plural writes a count with the right words.
 func plural(n int, one, many string) string {
 	if n == 1 {
