@@ -155,6 +155,10 @@ func (j *fixing) make(ctx context.Context, fix review.FixOutcome) (review.FixOut
 		case work.Tip == "":
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
 			return fix, nil
+		case len(fix.Result.FixedIssues) == 0: // nobody asked for what it changed
+			fix.Commits, fix.Tests = []review.FixCommit{}, nil
+			fix.State, fix.Reason = review.FixUnchanged, "the fixer fixed nothing that it was asked to fix"
+			return fix, nil
 		}
 		seen, err := j.verify(ctx, fmt.Sprintf("round %d: verify, try %d", j.round, try), "the fix", work.Tip, false, reviewed, j.left())
 		if err != nil {

@@ -144,12 +144,16 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 		if n := len(fix.Result.FixedIssues); n > 0 {
 			return review.Stuck, fmt.Sprintf("manual intervention required: the fixer reports %s fixed and changed nothing", plural(n, "finding", "findings"))
 		}
+		did := "changed"
+		if fix.Files > 0 {
+			did = "fixed"
+		}
 		for _, r := range fix.Result.RejectedIssues {
 			if strings.HasPrefix(r.Reason, answer.NotFixedPrefix) {
-				return review.ChangesRequested, "the fixer changed nothing, and did not say why of every finding"
+				return review.ChangesRequested, "the fixer " + did + " nothing, and did not say why of every finding"
 			}
 		}
-		return review.ChangesRequested, "the fixer changed nothing: every finding was rejected"
+		return review.ChangesRequested, "the fixer " + did + " nothing: every finding was rejected"
 	case review.FixVerifyFailed:
 		if j.late {
 			return review.Budget, "the run's wall time ran out, and the fix does not pass " + fix.Reason

@@ -389,6 +389,13 @@ func TestRounds(t *testing.T) {
 			s.fixes = []review.FixWork{fixes(sha(2), "A")}
 			s.diffs["1..2"] = edited(10)
 		}, func(r *Request) { r.Fix.Detected = true }, review.Converged, 2, sha(2), ""},
+		{"what a fixer changes that fixes nothing is not pushed (threats.md T589)", func(s *stage) {
+			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
+			w := fixes(sha(2))
+			w.Answer.Fix.RejectedIssues = []review.RejectedIssue{{FindingID: "A", Reason: "the caller closes it"}}
+			s.fixes = []review.FixWork{w}
+			s.diffs["1..2"] = edited(10)
+		}, nil, review.ChangesRequested, 1, sha(1), "the fixer fixed nothing: every finding was rejected"},
 		{"a fixer that fails fixes nothing", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentFailed, Reason: "exit status 3"}}}}

@@ -106,7 +106,7 @@ const (
 	FixRefused FixState = "refused"
 	// FixVerifyFailed: a verify command does not pass on it.
 	FixVerifyFailed FixState = "verify-failed"
-	// FixUnchanged: the fixer changed nothing.
+	// FixUnchanged: the fixer changed nothing, or fixed nothing that it was asked to fix, and what it changed is not taken.
 	FixUnchanged FixState = "unchanged"
 	// FixSuperseded: somebody else pushed first.
 	FixSuperseded FixState = "superseded"

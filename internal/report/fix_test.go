@@ -113,6 +113,10 @@ func fixSamples() map[string]FixData {
 			d.Outcome, d.Reason = review.Stuck, "Every finding that counts is stuck."
 		}),
 		"fix-unchanged": with(FixUnchanged, func(d *FixData) { d.Fixed, d.Commits, d.Checks, d.Files, d.Lines = nil, nil, nil, 0, 0 }),
+		"fix-nothing": with(FixUnchanged, func(d *FixData) {
+			d.Fixed, d.Commits, d.Checks = nil, nil, nil
+			d.Outcome, d.Reason = review.ChangesRequested, "The fixer fixed nothing: every finding was rejected."
+		}),
 		"fix-superseded": with(FixSuperseded, func(d *FixData) {
 			d.NewerHead, d.Outcome, d.Reason = otherID, review.Superseded, "Somebody pushed while the fix was made."
 			d.Patch, d.PatchFile = Edits(samplePatch), "round-1/fix.patch"

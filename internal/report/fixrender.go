@@ -66,6 +66,9 @@ func fixTitle(d FixData) string {
 		text = "fix not pushed, " + outOf(bad(d.Checks), len(d.Checks))
 	case FixUnchanged:
 		text = "nothing fixed, the fixer changed no file"
+		if d.Files > 0 {
+			text = "nothing fixed, what the fixer changed is not pushed"
+		}
 	case FixSuperseded:
 		text = "fix not pushed, the branch moved"
 	default:
@@ -112,6 +115,9 @@ func (p *page) gist(d FixData) []string {
 		out = []string{none + "the fix does not pass the checks of this repository."}
 	case FixUnchanged:
 		out = []string{none + "there is nothing to push."}
+		if d.Files > 0 {
+			out = []string{none + "nobody asked for what the fixer changed (" + count(d.Files, "file") + ", " + count(d.Lines, "line") + ")."}
+		}
 	case FixSuperseded:
 		out = []string{none + "the branch moved from " + p.links.commit(d.Base) + " to " + p.links.commit(d.NewerHead) + " in the meantime, and what stands there was not touched."}
 	default:
