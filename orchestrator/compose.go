@@ -230,7 +230,7 @@ func (m matched) since(c cleaner) *report.Since {
 		case t.Round != s.Round || t.SetAside || len(t.quiet) > 0 || first.Priority == review.P3 || slices.Contains(m.same, i):
 		case m.doubted(t):
 			s.Doubted++
-		case !m.settled(t):
+		case !m.settled(t) || len(m.notRevisited(t, Tracked{})) > 0:
 			s.Unasked++
 		default:
 			g := report.Gone{Priority: first.Priority, Title: c.inline(first.Title), Fixed: t.FixedIn > 0}

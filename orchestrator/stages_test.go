@@ -132,6 +132,25 @@ func TestResultAndReport(t *testing.T) {
 	}
 }
 
+// A report says of a grave finding that it is gone only once all who raised it looked again, as the outcome does.
+func TestSinceAsksAllWhoRaisedIt(t *testing.T) {
+	p1 := at(review.P1, 3, "A", leak)
+	for state, want := range map[review.AgentState]string{
+		review.AgentFailed:   "**Since round 1:** 1 not looked at again by everybody who had raised it.",
+		review.AgentComplete: "**Since round 1:** 1 fixed.",
+	} {
+		in := round()
+		in.Round, in.Past, in.Request.Fix, in.Request.MinReviewers = 2, []review.RoundResult{{Round: 1}}, &FixPlan{}, 1
+		in.Earlier = []Tracked{{Findings: []review.Finding{by("alpha", p1), by("beta", p1)}, Round: 1, ID: "A", FixedIn: 1}}
+		in.Reports[0].Answer.Receipt.State = state
+		d := decide(match(gather(in)))
+		text := d.report(d.result())
+		if !strings.Contains(text, want) || strings.Contains(text, "Gone since") != (d.outcome == review.Converged) {
+			t.Errorf("%s, %s:\n%s", state, d.outcome, text)
+		}
+	}
+}
+
 // TestStages: what was answered, set aside, counts, and stands openly, each with keys of its own. It is what the report shows.
 func TestStages(t *testing.T) {
 	in := secondRound()

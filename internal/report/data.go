@@ -127,7 +127,7 @@ type Since struct {
 	Round int
 	// Gone are findings of it that had to be fixed and were not found again.
 	Gone []Gone
-	// Unasked is how many more were not found again by others, while nobody who raised them gave a complete answer.
+	// Unasked is how many more were not found again by others, while somebody who raised them gave no complete answer and has to.
 	Unasked int
 	// Doubted is how many more were not raised again, while somebody who had raised them does not say that they are gone.
 	Doubted int

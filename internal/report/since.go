@@ -29,7 +29,7 @@ func (p *page) since(d Data) {
 		n     int
 		words string
 	}{{fixed, "fixed"}, {gone, "no longer found"}, {found[Still], string(Still)}, {found[Back], string(Back)}, {found[New], string(New)},
-		{d.Since.Unasked, "not looked at again by who had raised it"}, {d.Since.Doubted, "not raised again, and not said to be gone"}} {
+		{d.Since.Unasked, "not looked at again by everybody who had raised it"}, {d.Since.Doubted, "not raised again, and not said to be gone"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.words))
 		}
