@@ -166,19 +166,25 @@ func (j verdict) listed(c cleaner, inlined map[int]string) (out []report.Finding
 		if f.Stuck {
 			f.Reason = c.inline(j.stuckBecause(g))
 		} else if slices.Contains(j.waiting, g) {
-			f.Reason = c.inline(j.waitsFor(g))
+			f.Waits, f.Reason = true, c.inline(j.waitsFor(g))
 		}
 		f.Thread, f.Inline = inlined[g]
-		f.Inline = f.Inline && !f.Stuck // why it is stuck stands nowhere else
+		f.Inline = f.Inline && !f.Stuck && !f.Waits // why it is stuck, or for whom it waits, stands nowhere else
 		out = append(out, f)
 	}
 	return out, silent
 }
 
 // must reports whether a distinct finding has to be fixed: it counts, or it is stuck.
-func (j verdict) must(g int) bool {
-	first := j.groups[g][0]
-	return j.findings[first].Priority != review.P3 && (j.counts[first] || slices.Contains(j.stuck, g))
+func (j verdict) must(g int) bool { return j.musts(j.counted)[g] }
+
+// musts says of the distinct findings whether they have to be fixed.
+func (m matched) musts(c counted) []bool {
+	out := make([]bool, len(m.groups))
+	for g, group := range m.groups {
+		out[g] = m.findings[group[0]].Priority != review.P3 && (c.counts[group[0]] || slices.Contains(m.stuck, g))
+	}
+	return out
 }
 
 // shown reports whether the report lists a distinct finding. It does not when every voice that gave a score is below the threshold; a

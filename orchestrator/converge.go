@@ -63,8 +63,14 @@ func (m matched) converge(c counted, reason string) turn {
 	case m.in.Round < req.rounds():
 		t.goesOn = true
 	case m.in.Round > 1:
+		left := 0 // all that the report shows as to be fixed, also what is stuck or waits
+		for _, must := range m.musts(c) {
+			if must {
+				left++
+			}
+		}
 		t.reason = fmt.Sprintf("%s after %d rounds, which is all there are: %s",
-			plural(open, "finding is left", "findings are left"), m.in.Round, reason)
+			plural(left, "finding is left", "findings are left"), m.in.Round, reason)
 	}
 	return t
 }

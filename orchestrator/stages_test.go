@@ -151,6 +151,29 @@ func TestSinceAsksAllWhoRaisedIt(t *testing.T) {
 	}
 }
 
+// What waits for a person is not among what the fixer is asked to fix, or who reads is told to; what is left at the end is all that the heading counts.
+func TestWhatWaitsIsNotAskedFor(t *testing.T) {
+	in, line := secondRound(), 12
+	in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T", File: "a.go", Line: &line, Comments: []review.Comment{{ID: "C", Author: review.Person{Login: "keeper", Association: "OWNER"}, Body: "Name it."}}}}
+	in.Snapshot.Fixed = in.Snapshot.words(gather(in).findings[3:])
+	for _, c := range []struct {
+		round int
+		next  string
+	}{{2, "The fixer is asked to fix the other finding; its report follows."}, {3, "Fix the other finding and push."}} {
+		in.Round, in.Earlier[0].Round = c.round, c.round-1
+		d := decide(match(gather(in)))
+		text := d.report(d.result())
+		for _, part := range []string{": changes requested · 3 to fix, 1 of them came back after a fix · round", c.next, "waits for a person"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("round %d: no %q in\n%s", c.round, part, text)
+			}
+		}
+		if last := strings.Contains(text, "3 findings are left after 3 rounds, which is all there are"); last != (c.round == 3) {
+			t.Errorf("round %d:\n%s", c.round, text)
+		}
+	}
+}
+
 // TestStages: what was answered, set aside, counts, and stands openly, each with keys of its own. It is what the report shows.
 func TestStages(t *testing.T) {
 	in := secondRound()

@@ -47,6 +47,7 @@ func Canonical(d Data) Data {
 		if f.Stuck {
 			f.Standing = Back
 		}
+		f.Waits = f.Waits && f.Must && !f.Stuck
 	}
 	// As they are printed: what is open first, then what else must be fixed.
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
@@ -55,7 +56,7 @@ func Canonical(d Data) Data {
 	c.Unverified = findings(d.Unverified, local)
 	for i := range c.Unverified { // these have a list of their own
 		f := &c.Unverified[i]
-		f.Must, f.Open, f.Stuck, f.Standing = false, false, false, ""
+		f.Must, f.Open, f.Stuck, f.Waits, f.Standing = false, false, false, false, ""
 	}
 	c.Dismissed, c.DismissalNotes = dismissals(d.Dismissed, local), texts(d.DismissalNotes)
 	c.Commands = sections(d.Commands, local)
@@ -237,7 +238,7 @@ func compare(a, b Finding) int {
 		}),
 		cmp.Compare(a.Evidence, b.Evidence), cmp.Compare(a.Language, b.Language),
 		boolRank(a.Confirmed)-boolRank(b.Confirmed), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Reason, b.Reason), boolRank(a.Look)-boolRank(b.Look),
-		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score), boolRank(a.Stuck)-boolRank(b.Stuck), cmp.Compare(a.Standing, b.Standing),
+		cmp.Compare(a.OriginalScore, b.OriginalScore), cmp.Compare(a.Score, b.Score), boolRank(a.Stuck)-boolRank(b.Stuck), boolRank(a.Waits)-boolRank(b.Waits), cmp.Compare(a.Standing, b.Standing),
 		boolRank(a.Must)-boolRank(b.Must), boolRank(a.Open)-boolRank(b.Open))
 }
 

@@ -76,13 +76,15 @@ type Finding struct {
 	Must, Open bool
 	// Stuck is true when it was reported fixed and came back; it is not sent to the fixer again.
 	Stuck bool
+	// Waits is true when it was reported fixed and a person is to say whether it is; it is not sent to the fixer meanwhile.
+	Waits bool
 	// Standing says what became of it since the round before; empty in the first round.
 	Standing Standing
 	// OriginalScore is its reviewer's own score where prloop raised it to Score; 0 where it did not.
 	Score, OriginalScore int
 	// Cause is the commit of this run that wrote the lines, when a fix introduced the finding.
 	Cause string
-	// Reason says why an unverified finding is not counted, or why a stuck one is stuck.
+	// Reason says why an unverified finding is not counted, why a stuck one is stuck, or for whom one waits.
 	Reason string
 	// Look is true when nothing but a person settles it although it is not counted (decision 32).
 	Look bool

@@ -15,6 +15,7 @@ const (
 	labelReason  = "**Reason:** "
 	causeFact    = "introduced by commit "
 	lookFact     = "a person has to look"
+	waitsFact    = "waits for a person"
 	confirmFact  = "confirmed by the verifier"
 	raisedFact   = "score raised from "
 	identityFact = "identity "
@@ -164,6 +165,9 @@ func (p *page) facts(f Finding) []string {
 	}
 	if f.Look {
 		facts = append(facts, lookFact)
+	}
+	if f.Waits {
+		facts = append(facts, waitsFact)
 	}
 	if f.ID != "" {
 		facts = append(facts, "id "+span(f.ID))

@@ -45,6 +45,8 @@ func (p *reader) finding(open bool) Finding {
 			f.Confirmed = true
 		case fact == lookFact:
 			f.Look = true
+		case fact == waitsFact:
+			f.Waits = true
 		case fact == noEvidence:
 			evidence = false
 		case strings.HasPrefix(fact, raisedFact):

@@ -324,10 +324,13 @@ func steps(d Data) []string {
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 	must := musts(d.Findings)
 	stuck := slices.DeleteFunc(slices.Clone(must), func(f Finding) bool { return !f.Stuck })
-	open := len(must) - len(stuck)
+	open := 0 // what the fixer, or whoever pushes, is asked to fix
+	for _, f := range must {
+		open += boolRank(!f.Stuck && !f.Waits)
+	}
 	switch {
 	case d.Outcome == "" && d.Verdict != nil && d.Verdict.Consensus != review.Approve && open > 0:
-		say("The fixer is asked to fix %s; its report follows.", these(open, len(stuck) == 0))
+		say("The fixer is asked to fix %s; its report follows.", these(open, open == len(must)))
 	case d.Outcome == review.StaticOnly && open == 0:
 		say("Review the change, or have a model review it: rules find known patterns only.")
 	case d.Outcome == review.SetAside:
@@ -345,7 +348,7 @@ func steps(d Data) []string {
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > 0:
-		say("Fix %s and push.", these(open, len(stuck) == 0))
+		say("Fix %s and push.", these(open, open == len(must)))
 	}
 	if d.Outcome == review.SetAside || len(toLookAt(d.Unverified)) > 0 {
 		say("Look at what was set aside, and decide whether it is real.")

@@ -173,7 +173,7 @@ func anyFinding() *rapid.Generator[Finding] {
 		s := func(l string) string { return anyText().Draw(t, l) }
 		return Finding{ID: s("id"), Priority: rapid.SampledFrom([]review.Priority{"P0", "P1", "P2", "P3", "?"}).Draw(t, "p"), Category: s("c"), File: s("f"),
 			Line: rapid.IntRange(-1, 99).Draw(t, "l"), LineEnd: rapid.IntRange(-1, 99).Draw(t, "e"), Title: s("t"), Description: s("d"), Suggestions: anySuggestions(t), Evidence: s("ev"),
-			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Also: anyAlso(t), Must: rapid.Bool().Draw(t, "must"), Stuck: rapid.Bool().Draw(t, "stuck"), Standing: Standing(rapid.SampledFrom([]string{"", "new", "still there", "came back", "x"}).Draw(t, "since")), OriginalScore: rapid.IntRange(0, 9).Draw(t, "os"), Score: rapid.IntRange(0, 9).Draw(t, "sc"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
+			Language: rapid.SampledFrom([]string{"", "go", "suggestion", "c++", "`"}).Draw(t, "lang"), By: rapid.SliceOfN(anyText(), 0, 3).Draw(t, "by"), Also: anyAlso(t), Must: rapid.Bool().Draw(t, "must"), Stuck: rapid.Bool().Draw(t, "stuck"), Waits: rapid.Bool().Draw(t, "waits"), Standing: Standing(rapid.SampledFrom([]string{"", "new", "still there", "came back", "x"}).Draw(t, "since")), OriginalScore: rapid.IntRange(0, 9).Draw(t, "os"), Score: rapid.IntRange(0, 9).Draw(t, "sc"), Confirmed: rapid.Bool().Draw(t, "proven"), Open: rapid.Bool().Draw(t, "open"), Look: rapid.Bool().Draw(t, "look"), Cause: s("cause"), Reason: s("r")}
 	})
 }
 
