@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/identity"
@@ -132,11 +133,27 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		t := s.Threads[cured.thread]
 		d.Cured = append(d.Cured, report.Cured{Title: c.inline(t.Assessment.Finding), Thread: t.URL})
 	}
+	d.Left = j.openThreads()
 	for _, ig := range s.Metadata.Ignored {
 		if ig.Own {
 			d.Notes = append(d.Notes, c.inline(fmt.Sprintf("A comment in prloop's name is ignored: %s (%s).", ig.Why, ig.URL)))
 		}
 	}
+}
+
+// openThreads are the open threads of ours of which an approval shows no finding, and that nothing settles.
+func (j verdict) openThreads() (out []report.Finding) {
+	if j.outcome != review.Converged {
+		return nil
+	}
+	s, now := j.in.Snapshot, j.in.rulings()
+	for i, t := range s.Conversation.Threads {
+		settled := slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) || now[i].Status == conversation.Resolved
+		if s.live(i) && !t.Closed && !settled && !slices.Contains(j.threads, i) {
+			out = append(out, report.Finding{File: s.named(t), Line: t.Line, Thread: t.URL})
+		}
+	}
+	return out
 }
 
 // onLines shows the comments on lines as they would be posted.

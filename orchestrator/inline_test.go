@@ -124,6 +124,38 @@ func TestCures(t *testing.T) {
 	}
 }
 
+// An approval links each thread of prloop's that it leaves open, and no other: a merge may have to wait for it.
+func TestAnApprovalNamesTheThreadsItLeavesOpen(t *testing.T) {
+	thread := conversation.Thread{ID: "1", Node: "T1", URL: "https://github.com/o/r/pull/7#discussion_r1", File: "a.go", Line: 3, Status: conversation.Pending, Priority: review.P1, Category: "bug", Head: "before",
+		Assessment: conversation.Assessment{Finding: "Null pointer is followed", Assessment: "It breaks.", Score: 7}}
+	const one = "**Next:** Resolve prloop's open thread if its problem is gone, which nothing shows prloop: [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"
+	for _, c := range []struct {
+		what   string
+		change func(*Inputs, *conversation.Thread)
+		want   string
+	}{
+		{"nothing shows that it is gone", func(*Inputs, *conversation.Thread) {}, one},
+		{"a second one", func(in *Inputs, t *conversation.Thread) {
+			other := *t
+			other.ID, other.Line = "2", 5
+			in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, other)
+		}, "**Next:** Resolve those of prloop's 2 open threads whose problem is gone, which nothing shows prloop: [`a.go:5`](https://github.com/o/r/pull/7#discussion_r1), [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"},
+		{"prloop settles it", func(in *Inputs, _ *conversation.Thread) { in.Snapshot.Gone = []string{"1"} }, ""},
+		{"somebody resolved it", func(_ *Inputs, t *conversation.Thread) { t.Closed = true }, ""},
+		{"prloop called it resolved, and may not resolve it", func(_ *Inputs, t *conversation.Thread) { t.Status = conversation.Resolved }, ""},
+		{"it is found again, as minor", func(in *Inputs, _ *conversation.Thread) {
+			in.Reports[0].Answer.Reviewer.Findings = []review.Finding{foundAt(review.P3, 3, "Null pointer is followed")}
+		}, ""},
+	} {
+		in, mine := inlineInputs(), thread
+		c.change(&in, &mine)
+		in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, mine)
+		if got := Judge(in); got.Result.Outcome != review.Converged || strings.Contains(got.Report, "**Next:**") != (c.want != "") || !strings.Contains(got.Report, c.want) {
+			t.Errorf("%s: %s\n%s", c.what, got.Result.Outcome, got.Report)
+		}
+	}
+}
+
 // A fix of this run cures the thread of the finding that it fixed, not that of a similar one in other code.
 func TestAFixCuresItsOwn(t *testing.T) {
 	thread := conversation.Thread{ID: "1", File: "a.go", Line: 3, Priority: review.P1, Category: "bug", Head: "before", Evidence: "return Count(shelves) / len(shelves)",

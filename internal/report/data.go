@@ -44,6 +44,8 @@ type Data struct {
 	Discussion *Discussion
 	// Cured are findings of earlier reviews whose threads this one settles.
 	Cured []Cured
+	// Left are the threads of prloop's that an approval leaves open, for nothing shows that their problem is gone: each with its place and Thread.
+	Left []Finding
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
 	Remarks, Notes []string
 	Receipt        review.Receipt

@@ -26,7 +26,7 @@ func Render(d Data) string {
 	p.look(toLookAt(d.Unverified))
 	p.rows(d)
 	p.diverging(d.Diverging)
-	p.next(steps(d))
+	p.next(steps(p.links, d))
 	p.sections(d.Commands)
 	p.findings(d)
 	p.gone(d.Since)
@@ -318,8 +318,8 @@ func (p *page) next(steps []string) {
 
 const nextStart = "**Next:**"
 
-// steps are made of the other facts. An approval has none.
-func steps(d Data) []string {
+// steps are made of the other facts. An approval has none but for threads that it leaves open.
+func steps(l links, d Data) []string {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 	must := musts(d.Findings)
@@ -375,7 +375,26 @@ func steps(d Data) []string {
 			say("Resolve the open review threads (%d).", t.Threads.Unresolved)
 		}
 	}
+	if len(d.Left) > 0 {
+		say("%s", leftOpen(l, d.Left))
+	}
 	return steps
+}
+
+// leftOpen asks for a look at open threads of prloop's, for which a merge may have to wait.
+func leftOpen(l links, list []Finding) string {
+	var where []string
+	for _, f := range list[:min(len(list), maxLook)] {
+		where = append(where, l.brief(f))
+	}
+	if more := len(list) - maxLook; more > 0 {
+		where = append(where, fmt.Sprintf("and %d more", more))
+	}
+	what := "prloop's open thread if its problem is gone, which nothing shows prloop"
+	if n := len(list); n > 1 {
+		what = fmt.Sprintf("those of prloop's %d open threads whose problem is gone, which nothing shows prloop", n)
+	}
+	return "Resolve " + what + ": " + strings.Join(where, ", ") + "."
 }
 
 // these names n findings of the table.
