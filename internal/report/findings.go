@@ -192,7 +192,7 @@ func brief(texts []string) int {
 // texts adds paragraphs: what is one is plain text, whatever else it is stands in a quote, which bounds what it may leave open.
 func (p *page) texts(list []string) {
 	for _, t := range list {
-		if !simple(t) {
+		if !simple(t) && !quotation(t) {
 			t = quote(t)
 		}
 		p.add(t)

@@ -100,7 +100,7 @@ func (p *reader) texts(evidence bool) []string {
 	for {
 		switch {
 		case p.ahead(">"):
-			out = append(out, p.quoted())
+			out = append(out, p.paragraph())
 		case p.peek() == "" || p.ahead("**Fix", "**Also (", findingStart, openDetails, closeDetails) || evidence && p.ahead("```"):
 			return out
 		default:
@@ -172,6 +172,15 @@ func (p *reader) place(f *Finding, s string, local bool) {
 	if m[3] != "" {
 		f.LineEnd = p.int(m[3])
 	}
+}
+
+// paragraph reads one in a quote, which is its own where the text needed none.
+func (p *reader) paragraph() string {
+	text := p.quoted()
+	if !bounded(text) {
+		text = quote(text)
+	}
+	return text
 }
 
 func (p *reader) quoted() string {

@@ -38,7 +38,7 @@ func (p *reader) sections() (out []Section) {
 func (p *reader) sectionTexts() (out []string) {
 	for !p.ahead(sectionStart, findingStart, openDetails) && p.peek() != "" {
 		if p.ahead(">") {
-			out = append(out, p.quoted())
+			out = append(out, p.paragraph())
 		} else {
 			out = append(out, p.line())
 		}

@@ -449,3 +449,13 @@ func TestAStuckRunSaysItOnce(t *testing.T) {
 		}
 	}
 }
+
+// What people said stands in one block quote, whether it is a line, some, or several paragraphs.
+func TestPeoplesWordsAreQuotedOnce(t *testing.T) {
+	for _, said := range []string{"> Please name it Average.", "> First.\n> Second.", "> First.\n>\n> Second.", "> Look:\n>\n> - here"} {
+		text := Render(Data{Findings: []Finding{{Priority: review.P2, Must: true, Open: true, Title: "x", Description: "**keeper** wrote:\n\n" + said}}})
+		if !strings.Contains(text, "**keeper** wrote:\n\n"+said+"\n\n") || strings.Contains(text, "> >") {
+			t.Errorf("%q:\n%s", said, text)
+		}
+	}
+}

@@ -200,6 +200,19 @@ func quote(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// quotation reports whether a text is a block quote already, as what people said is, that needs no other around it: what it holds could not stand in one by itself.
+func quotation(s string) bool {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimPrefix(l, ">"), " ")
+	}
+	held := strings.Join(lines, "\n")
+	return s == quote(held) && !bounded(held)
+}
+
+// bounded reports whether a text is one paragraph that is put into a quote, since it could leave its place.
+func bounded(s string) bool { return prose(s) == s && len(paragraphs(s)) == 1 && !simple(s) }
+
 // fence wraps code in backticks, more of them than the code has in a row.
 func fence(s, language string) string {
 	longest, run := 0, 0
