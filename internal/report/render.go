@@ -368,8 +368,8 @@ func steps(l links, d Data) []string {
 		say(step, span(g.Region))
 	}
 	if t := d.Discussion; t != nil {
-		if len(t.ChangesRequestedBy) > 0 {
-			say("Settle the requested changes with %s.", spans(logins(t.ChangesRequestedBy)))
+		if who := blocking(t.ChangesRequestedBy); len(who) > 0 {
+			say("Settle the requested changes with %s.", spans(who))
 		}
 		if t.Threads.Unresolved > 0 {
 			say("Resolve the open review threads (%d).", t.Threads.Unresolved)
@@ -455,10 +455,13 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-func logins(people []review.ChangesRequestedBy) []string {
+// blocking are the people whose request for changes counts; the receipt names the others too.
+func blocking(people []review.ChangesRequestedBy) []string {
 	var out []string
 	for _, c := range people {
-		out = append(out, c.Login)
+		if review.MayBlock(c.Association) {
+			out = append(out, c.Login)
+		}
 	}
 	return names(out)
 }

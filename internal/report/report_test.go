@@ -459,3 +459,16 @@ func TestPeoplesWordsAreQuotedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A request for changes that counts for nothing is no step; the receipt names it.
+func TestOnlyWhatCountsIsAStep(t *testing.T) {
+	d := samples()["approved"]
+	d.Discussion = &Discussion{ChangesRequestedBy: []review.ChangesRequestedBy{{Login: "stranger", Association: "NONE"}}}
+	if text := Render(d); strings.Contains(text, nextStart) || !strings.Contains(text, "Changes requested by `stranger`") {
+		t.Error(text)
+	}
+	d.Discussion.ChangesRequestedBy = append(d.Discussion.ChangesRequestedBy, review.ChangesRequestedBy{Login: "keeper", Association: "OWNER"})
+	if text := Render(d); !strings.Contains(text, nextStart+" Settle the requested changes with `keeper`.\n") {
+		t.Error(text)
+	}
+}
