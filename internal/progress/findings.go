@@ -80,7 +80,9 @@ func described(g distinct.Finding, width int, c palette) string {
 	if f.Priority == review.P3 {
 		head += " " + by
 	} else {
-		says = append(says, sentence(f.Description))
+		if f.Source.Type != "comment" && f.Source.Type != "review" { // what people said begins in the title
+			says = append(says, sentence(f.Description))
+		}
 		if fix := sentence(f.Suggestion); fix != "" {
 			says = append(says, "Fix: "+fix)
 		}

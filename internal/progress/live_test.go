@@ -421,3 +421,16 @@ func TestSummaryOfAScan(t *testing.T) {
 		t.Errorf("a full review followed, and its report says what there is:\n%s", b.String())
 	}
 }
+
+// What a person said stands once, in the title: the sentence that names who wrote it says nothing more.
+func TestSummaryOfWhatPeopleSaid(t *testing.T) {
+	var b bytes.Buffer
+	Summary(&b, review.RunResult{
+		Findings: []review.Finding{{Priority: review.P2, File: "stock.go", Title: "Please name it Average.", Description: "**keeper** wrote:\n\n> Please name it Average.",
+			Suggestion: "Answer or resolve the thread.", Source: review.Source{Type: "comment", Name: "keeper"}}},
+		Groups: []review.Group{{Findings: []int{0}, Counts: true, ID: "38db19fe"}},
+	}, 120, false)
+	if !strings.Contains(b.String(), "P2 Please name it Average.\n    Fix: Answer or resolve the thread. (keeper) 38db19fe\n") {
+		t.Error(b.String())
+	}
+}
