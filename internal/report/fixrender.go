@@ -219,7 +219,11 @@ func fixSteps(l links, d FixData) []string {
 		say("Fix what the fixer left (%d).", n)
 	}
 	if n := len(d.Rejected); n > 0 && d.State != FixSuperseded {
-		say("Judge the findings the fixer rejected (%d): they still count until a review drops them.", n)
+		how := ""
+		if !d.Target.Local() {
+			how = " Where the fixer is right, say why in the finding's thread, or resolve it."
+		}
+		say("Judge the findings the fixer rejected (%d): they count until a review drops them.%s", n, how)
 	}
 	if d.GitHubToken && d.State == FixPushed {
 		say(noCI)
