@@ -131,8 +131,10 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 	case review.FixSuperseded:
 		return review.Superseded, fix.Reason + ": start a new run"
 	case review.FixFailed:
-		if fix.Agent.OutOf != "" {
-			return review.Budget, fmt.Sprintf("the fixer's budget for %s ran out", fix.Agent.OutOf)
+		if of := fix.Agent.OutOf; strings.HasSuffix(of, " of the run") {
+			return review.Budget, fmt.Sprintf("the budget for %s ran out while the fixer was at work", of)
+		} else if of != "" {
+			return review.Budget, fmt.Sprintf("the fixer's budget for %s ran out", of)
 		}
 		return review.ChangesRequested, "nothing was fixed: " + fix.Reason
 	case review.FixRefused:

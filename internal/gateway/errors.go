@@ -72,12 +72,11 @@ type BudgetError struct {
 
 // Error names budget, limit and what is spent.
 func (e *BudgetError) Error() string {
-	if e.Scope != "" && e.Scope != "agent" {
-		s := fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
-		if e.Scope == scopeRun && e.Axis == AxisCost {
-			s += ", the most that run_limits.max_cost_usd allows"
-		}
-		return s
+	switch {
+	case e.Scope == scopeRun && e.Axis == AxisCost:
+		return fmt.Sprintf("the run's limit of %s is reached (spent: %s); run_limits.max_cost_usd raises it", e.Limit, e.Spent)
+	case e.Scope != "" && e.Scope != "agent":
+		return fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
 	}
 	return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
 }

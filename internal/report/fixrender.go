@@ -210,7 +210,11 @@ func fixSteps(l links, d FixData) []string {
 	case FixSuperseded:
 		say("Run the review again: it starts from the newer head.")
 	case FixFailed:
-		say("See the notes and the receipt for the reason, then run again.")
+		if d.Outcome == review.Budget {
+			say("Raise the limit named above, then run again.")
+		} else {
+			say("See the notes and the receipt for the reason, then run again.")
+		}
 	}
 	if n := len(d.Tests); n > 0 {
 		say("Check the tests the fix deletes, skips or weakens (%d).", n)

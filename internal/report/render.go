@@ -345,6 +345,8 @@ func steps(l links, d Data) []string {
 		say("Look at the discussion, and decide by hand: it is longer than what prloop reads.")
 	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Run the review again: a part of it is missing, as said above. The receipt names who gave no complete answer, and why.")
+	case d.Verdict == nil && d.Outcome == review.Budget:
+		say("Raise the limit that was reached, then run the review again. The receipt says who gave no answer, and why.")
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > 0:
