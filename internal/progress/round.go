@@ -158,7 +158,7 @@ func tally(n review.Counts) string {
 
 var ends = map[review.FixState]string{
 	review.FixPatch: "handed over as a patch", review.FixRefused: "refused by the push policy", review.FixVerifyFailed: "checks failed",
-	review.FixUnchanged: "nothing changed", review.FixSuperseded: "superseded", review.FixFailed: "no fix",
+	review.FixUnchanged: "nothing fixed", review.FixSuperseded: "superseded", review.FixFailed: "no fix",
 }
 
 // fixed is what a fix came to.

@@ -343,6 +343,8 @@ func steps(l links, d Data) []string {
 		say("Run the review again: a command gave no complete answer. The receipt names it, and why.")
 	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && d.Discussion != nil && d.Discussion.Truncated:
 		say("Look at the discussion, and decide by hand: it is longer than what prloop reads.")
+	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers && slices.ContainsFunc(d.Commands, func(s Section) bool { return s.Short != "" }):
+		say("Review by hand what a command was not given, or have a maintainer raise its limit in `.reviewerc` and run the review again.")
 	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Run the review again: a part of it is missing, as said above. The receipt names who gave no complete answer, and why.")
 	case d.Verdict == nil && d.Outcome == review.Budget:
@@ -392,11 +394,10 @@ func leftOpen(l links, list []Finding) string {
 	if more := len(list) - maxLook; more > 0 {
 		where = append(where, fmt.Sprintf("and %d more", more))
 	}
-	what := "prloop's open thread if its problem is gone, which nothing shows prloop"
-	if n := len(list); n > 1 {
-		what = fmt.Sprintf("those of prloop's %d open threads whose problem is gone, which nothing shows prloop", n)
+	if len(list) == 1 {
+		return "Check prloop's open thread at " + where[0] + ", whose problem nobody raised again: resolve it if it is fixed."
 	}
-	return "Resolve " + what + ": " + strings.Join(where, ", ") + "."
+	return fmt.Sprintf("Check prloop's %d open threads whose problems nobody raised again, and resolve those that are fixed: %s.", len(list), strings.Join(where, ", "))
 }
 
 // these names n findings of the table.
