@@ -147,28 +147,28 @@ var (
 	// siteKey is a key of reCAPTCHA or of Turnstile, whose secret keys are written alike; siteKeyOf ends the name of one that pages show.
 	siteKey   = lazyregexp.New(`^(?:6L[0-9A-Za-z_-]{38}|0x4[0-9A-Za-z_-]{21})$`)
 	siteKeyOf = lazyregexp.New(`(?:(?:^|[^A-Za-z])(?i:site)|[a-z]Site|(?i:captchasite))(?i:[_-]?key)(?:` + signBefore + `|["'\x60]\s{0,4},\s{0,4}["'\x60])$`)
-	// partOfSystem ends what stands before the commit at which a part of a system is kept: a name with hyphens that says which part it is, or a name that says it has a commit. Who logs in
-	// by such a name and a token writes no blank between.
-	partOfSystem = lazyregexp.New(`(?i)([0-9a-z_.-]*(?:-` + systemPart + `|[_-]` + systemPart + `[_-](?:sha|ref|rev|revision|commit|version|tag)))` +
+	// ofCommit ends what stands before a commit that something is pinned by: a name that says so in its last word. Who logs in by such a name and a token writes no
+	// blank between.
+	ofCommit = lazyregexp.New(`(?:^|[^0-9A-Za-z_.-])((?:[0-9A-Za-z_.-]*[_.-])?(?i:commit|sha|revision|rev|ref)|[0-9A-Za-z_.-]*[0-9a-z](?:Commit|Sha|SHA|Revision|Rev|Ref))` +
 		`(?:\\?["'\x60]?\s{0,4}(?::=|=>|=)|\\?["'\x60]\s{0,4}:|\s{0,4}:\s)\s{0,4}\\?["'\x60]?$`)
+	commitWord = lazyregexp.New(`^[0-9a-f]{40}$`)
+	// namesValue is in a name of a secret itself: its commit is none.
+	namesValue = lazyregexp.New(`(?i)pass|pwd|secret|credential|key`)
 )
 
-// systemPart is a word for a part of a system.
-const systemPart = `(?:service|server|proxy|gateway|operator|controller|manager|issuer|broker|worker|exchange)`
-
-// publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or of a part of a system, the fingerprint of a key, the
-// key of a site.
+// publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
+// of a key, the key of a site.
 func publicHere(before, value, behind string) bool {
 	switch {
 	case imageCommit(before, value, behind):
 		return true
 	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
 		return true
-	case !hexWord.MatchString(value):
+	case !commitWord.MatchString(value):
 		return false
 	}
-	m := partOfSystem.FindStringSubmatch(before)
-	return m != nil && !passwordName.MatchString(m[1])
+	m := ofCommit.FindStringSubmatch(before)
+	return m != nil && !namesValue.MatchString(m[1])
 }
 
 // ofPublic reports whether the match from start to end of a line is the rest of a public token of Mapbox's, which is written like a JWT behind its prefix.
