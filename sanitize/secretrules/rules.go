@@ -48,8 +48,8 @@ const (
 type found struct {
 	rule                string
 	secret, match, line string
-	// lineStart is where the line begins.
-	lineStart int
+	// lineStart is where the line begins, lineEnd where it ends.
+	lineStart, lineEnd int
 }
 
 // Find returns the secrets in a text. ok is false when more than limit rules would have to be tried, and none was: a rule reads all
@@ -70,8 +70,9 @@ func Find(text string, limit int) (secrets []string, ok bool) {
 	for _, r := range tried {
 		all = r.find(all, text)
 	}
+	known := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return generic(f.rule) })
 	for _, f := range all {
-		if !generic(f.rule) || !slices.ContainsFunc(all, f.better) {
+		if !generic(f.rule) || !slices.ContainsFunc(known, f.better) {
 			secrets = append(secrets, f.secret)
 		}
 	}
@@ -97,23 +98,24 @@ func Published(v string) bool {
 // generic rules give way to those that know the issuer.
 func generic(rule string) bool { return strings.Contains(rule, "generic") }
 
+// better reports whether the match of a rule that knows the issuer holds that of a generic one.
 func (f found) better(g found) bool {
-	return f.lineStart == g.lineStart && !generic(g.rule) && strings.Contains(g.secret, f.secret)
+	return f.lineStart == g.lineStart && strings.Contains(g.secret, f.secret)
 }
 
-// find adds what the rule finds.
+// find adds what the rule finds. A line is looked for and held against the lists once for all matches side by side in it, as there may be very many.
 func (r Rule) find(all []found, text string) []found {
-	for _, at := range r.re.FindAllStringIndex(text, -1) {
+	lists := slices.Concat(allowed(), r.allowed)
+	var last found
+	lineAllowed := false
+	for i, at := range r.re.FindAllStringIndex(text, -1) {
 		match := strings.Trim(text[at[0]:at[1]], "\n")
-		f := found{rule: r.id, secret: match, match: match}
-		// A line holds the line end before it, and all lines the match goes over.
-		f.lineStart = max(strings.LastIndexByte(text[:min(at[0]+1, len(text))], '\n'), 0)
-		end := at[0] + len(match)
-		if n := strings.IndexByte(text[end:], '\n'); n >= 0 {
-			f.line = text[f.lineStart : end+n]
-		} else {
-			f.line = text[f.lineStart:]
+		f := found{rule: r.id, secret: match, match: match, line: last.line, lineStart: last.lineStart, lineEnd: last.lineEnd}
+		if i == 0 || at[0] >= last.lineEnd || at[0]+len(match) > last.lineEnd {
+			f.findLine(text, at[0])
+			lineAllowed = f.allowedBy(lists, true)
 		}
+		last = f
 		if groups := r.re.FindStringSubmatch(match); len(groups) > 1 {
 			if r.group > 0 {
 				f.secret = groups[r.group]
@@ -121,7 +123,7 @@ func (r Rule) find(all []found, text string) []found {
 				f.secret = groups[1+i]
 			}
 		}
-		if r.entropy > 0 && entropy(f.secret) <= r.entropy || f.among(allowed()) || f.among(r.allowed) {
+		if lineAllowed || r.entropy > 0 && entropy(f.secret) <= r.entropy || f.allowedBy(lists, false) {
 			continue
 		}
 		all = append(all, f)
@@ -129,10 +131,25 @@ func (r Rule) find(all []found, text string) []found {
 	return all
 }
 
-// among reports whether one of the lists names a match.
-func (f found) among(lists []allowlist) bool {
+// findLine sets the line of a match that begins at a place of a text. A line holds the line end before it, and all lines the match goes over.
+func (f *found) findLine(text string, at int) {
+	f.lineStart = max(strings.LastIndexByte(text[:min(at+1, len(text))], '\n'), 0)
+	f.lineEnd = at + len(f.match)
+	if n := strings.IndexByte(text[f.lineEnd:], '\n'); n >= 0 {
+		f.lineEnd += n
+	} else {
+		f.lineEnd = len(text)
+	}
+	f.line = text[f.lineStart:f.lineEnd]
+}
+
+// allowedBy reports whether one of the lists names a match: of those that are held against its line, or of the others.
+func (f found) allowedBy(lists []allowlist, line bool) bool {
 	lower := strings.ToLower(f.secret)
 	return slices.ContainsFunc(lists, func(a allowlist) bool {
+		if (a.of == inLine) != line {
+			return false
+		}
 		text := [...]string{f.secret, f.match, f.line}[a.of]
 		return a.re != nil && text != "" && a.re.MatchString(text) ||
 			slices.ContainsFunc(a.words, func(w string) bool { return strings.Contains(lower, w) })
