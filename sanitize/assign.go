@@ -331,10 +331,19 @@ func digest(before, word, behind string) bool {
 	return !quoted
 }
 
-// pathOrAddress reports whether a word is a part of a path or an address.
+// pathOrAddress reports whether a word is a part of a path or an address. Base64 may begin with a slash too, so right behind a sign or a quote a path begins with a word.
 func pathOrAddress(before, word string) bool {
-	return strings.Contains(word, "/") && (strings.Contains(word, ".") || word[0] == '/' || before == ":")
+	switch {
+	case !strings.Contains(word, "/"):
+		return false
+	case word[0] == '/' && before != "" && strings.Contains("=\"'`", before):
+		return pathStart.MatchString(word)
+	}
+	return strings.Contains(word, ".") || word[0] == '/' || before == ":"
 }
+
+// pathStart begins a path: a first part that is a word, perhaps with a small number.
+var pathStart = lazyregexp.New(`^/+(?:[.~_-]|(?:[A-Z]?[a-z]{2,20}|[A-Z]{3,10}|[a-z])[0-9]{0,2}(?:[/._-]|$))`)
 
 // secretValue judges a value by its name and by how it is written.
 func secretValue(name string, quoted bool, value string) bool {

@@ -54,6 +54,8 @@ func TestMaskChange(t *testing.T) {
 		{"a token of Mapbox's for pages", `mapboxgl.accessToken = "pk.eyJ1IjoiYWNtZSIsImEiOiJjbGV4YW1wbGUifQ.4URIAm1uYfJO7j8kWSe0Jg";`, stays},
 		{"a module at a commit", `  source = "git::https://github.com/acme/tf-modules.git//secrets?ref=3f8a9c1e5b7d2046af3c9e1d8b6a4c2f0e9d7b5a"`, stays},
 		{"another one", `  source = "git::ssh://git@github.com/acme/aws-secrets.git?ref=8d1f3c7a9e2b4f60a5d7c9e1b3f5a7d9c1e3b5f7"`, stays},
+		{"a path behind a sign", `TOKEN_STORE=/var/lib/acme/q7Rz2Lm9Xc4Vb8Nt1Wk6/tokens`, stays},
+		{"one of a version", `secret_mount = "/v1/kv/8f14e45fceea467a9a36dedd4bea2543"`, stays},
 		{"a value that says it is none", `token = "test-token-for-unit-tests-17"`, stays},
 
 		{"a secret key of Stripe", `k = "sk_test_TYooMQauvdEDq54NiTphI7jx"`, `k = "[REDACTED]"`},
@@ -65,6 +67,9 @@ func TestMaskChange(t *testing.T) {
 		{"a token of 40 hex digits", "auth-token: 3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "auth-token: [REDACTED]"},
 		{"one behind who logs in by it", "curl -d mona@acme.io/token:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "curl -d mona@acme.io/token:[REDACTED]"},
 		{"one behind who logs in, given to a token", "DEPLOY_AUTH_TOKEN=acme/ci-bot:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "DEPLOY_AUTH_TOKEN=[REDACTED]"},
+		{"base64 that begins with a slash", `export AWS_SECRET_ACCESS_KEY=/QFpk2Un1C6XKKyBcPIljukoS87jk4hPPvXyzYUU`, `export AWS_SECRET_ACCESS_KEY=[REDACTED]`},
+		{"one with more of them", `      - AUTH_SECRET=/kgn8Qs9NCxx0pXmy7txKPHhJel2/ynX8LuSih/YaL1=`, `      - AUTH_SECRET=[REDACTED]`},
+		{"one in quotes", `auth_secret: "/kgn8Qs9NCxx0pXmy7txKPHhJel2/ynX8LuSih"`, `auth_secret: "[REDACTED]"`},
 		{"a token under the name of its service", `    auth-token-service: "3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c"`, `    auth-token-service: "[REDACTED]"`},
 		{"one in a list of them", `"tokens": {"api-gateway": "51f44b88257ae8cc2e492ca15fddffc21e69a4089b10418b42a5131d2fcd1032"}`, `"tokens": {"api-gateway": "[REDACTED]"}`},
 		{"one in a command", `kubectl create secret generic x --from-literal=payment-gateway="51f44b88257ae8cc2e492ca15fddffc21e69a4089b10418b42a5131d2fcd1032"`, `kubectl create secret generic x --from-literal=payment-gateway="[REDACTED]"`},
