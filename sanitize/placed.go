@@ -11,7 +11,7 @@ import (
 
 var (
 	// assignedValue is a quoted value given to something called a secret.
-	assignedValue = lazyregexp.New(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key)` +
+	assignedValue = lazyregexp.New(`(?i)(?:api_?-?key|secret|token|passwd|password|passphrase|credentials?|private_?-?key|access_?-?key|auth_?-?key|jwt_{0,2}-?key|shared_?-?key|psk)` +
 		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
 	// addressPassword is a password inside a connection address.
 	addressPassword = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
@@ -20,7 +20,7 @@ var (
 )
 
 // assignedWords are the front parts of the names of assignedValue.
-var assignedWords = []string{"key", "secret", "token", "passw", "passphrase", "credential"}
+var assignedWords = []string{"key", "secret", "token", "passw", "passphrase", "credential", "psk"}
 
 // AssignedValues are the values of a line that stand in quotes behind the name of a secret, and are like generated ones.
 func AssignedValues(line string) (out []Span) {
@@ -30,7 +30,7 @@ func AssignedValues(line string) (out []Span) {
 	}
 	for _, m := range assignedValue.FindAllStringSubmatchIndex(line, -1) {
 		v := line[m[2]:m[3]]
-		if nameOnly.MatchString(line[m[0]:m[2]]) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
+		if name := line[m[0]:m[2]]; endsInWord(nameOnly.FindStringIndex(name), name) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
 		if !MadeUp(v) && !NoValue(v) && !wordNamed(line[:m[2]], v) && !publicNamed(line[m[0]:m[2]], v) && !publicHere(line[max(0, m[2]-digestReach):m[2]], v, line[m[3]:]) && !digestNamed(line[m[0]:m[2]], v) && !Published(v) && LettersAndDigits(v) && Entropy(v) >= minEntropy {

@@ -25,11 +25,18 @@ var (
 	namePiece = lazyregexp.New(`^[A-Za-z]*[0-9]{0,4}[A-Za-z]*$`)
 	camelWord = lazyregexp.New(`[A-Z]?[a-z]+|[A-Z]+`)
 
-	// ownWords names what people make up themselves: passwords, secrets and keys to sign and encrypt with.
-	ownWords = lazyregexp.New(`(?i)pass|pwd|secret|credential|private|signing|crypt|hmac|jwt.?key|master|salt|cookie`)
-	// aboutSecret is the name of something else about a secret: PasswordResetTemplate, passwordHint, SECRET_TOPIC, existingSecret, secretStore.
+	// ownWords names what people make up themselves: passwords, secrets, shared keys, and keys to sign and encrypt with.
+	ownWords = lazyregexp.New(`(?i)pass|pwd|secret|credential|private|signing|crypt|hmac|jwt_{0,2}key|shared|psk|wpa|master|salt|cookie`)
+	// ownKey ends the name of a key that is made up to sign with, or that a value is stored by. The name of a stored value says what it is.
+	ownKey = lazyregexp.New(`(?i)(token|auth|app|session)[_.-]?key$`)
+	// aboutSecret ends the name of something else about a secret: PasswordResetTemplate, passwordHint, SECRET_TOPIC. wholeWord says where that begins.
 	aboutSecret = lazyregexp.New(`(?i)(?:hint|template|hasher|input|field|label|polic(?:y|ie)|rule|page|view|route|screen|title|message|error|placeholder|class|header|topic|event|selector|provider|` +
-		`issuer|audience|validator|format|type|count|length|regex|pattern|ref|arn|id|name|ur[li]|path|file)s?$|existing_?secret|secret_?store$`)
+		`issuer|audience|validator|format|type|count|length|regex|pattern|ref|arn|id|name|ur[li]|path|file)s?$|existing_?secret$|secret_?store$`)
+	// wholeWord ends what stands before a word of a name that is written in small letters, or in capitals.
+	wholeWord = lazyregexp.New(`(?i)(?:^|[^a-z]|pass|pwd|word|secret|token|credentials?|key)$`)
+	// objectOfSecret is the name of an object that holds a secret, objectName how such objects are named.
+	objectOfSecret = lazyregexp.New(`(?i)(?:existing_?secret|secret_?store|secret_?provider_?class)$`)
+	objectName     = lazyregexp.New(`^[a-z]{2,20}[0-9]{0,4}(?:-(?:[a-z]{2,20}[0-9]{0,4}|[0-9]{1,4})){1,6}$`)
 	// placeInWords is a value that is a path, a file or an identifier of a program, under whatever name: words in small letters with a slash between, or
 	// with the ending of a file, or behind a domain.
 	placeInWords = lazyregexp.New(`^[a-z][0-9a-z_.-]*/[0-9a-z_./-]*[0-9a-z]$|^[a-z][0-9a-z_.-]*\.(?:html?|pem|key|crt|json|ya?ml|toml|txt|tsx?|jsx?|py|rb|php|go|md|png|svg|hbs|erb|tmpl|xml|sh|conf|p12|pub)$|^(?:com|org|net|io|dev)\.[0-9a-z_.-]+$`)
@@ -39,14 +46,37 @@ var (
 
 // wordNamed reports whether a value is a name in words, and stands behind a name that no password has, or says itself that it is made up. before is what stands in its line before it.
 func wordNamed(before, v string) bool {
+	name := nameBefore(before)
 	if !plainWords(v) {
-		return specialToken.MatchString(v)
+		return objectOfSecret.MatchString(name) && objectName.MatchString(v) || specialToken.MatchString(v)
 	}
 	if placeInWords.MatchString(v) || MadeUp(v) {
 		return true
 	}
-	name := nameBefore(before)
-	return containsAny(lowerASCII(name), assignedWords) && (!ownWords.MatchString(name) || aboutSecret.MatchString(name))
+	return containsAny(lowerASCII(name), assignedWords) && (!madeByOwner(name, v) || aboutElse(name))
+}
+
+// madeByOwner reports whether a name is of what people make up themselves. v is the value that it is given.
+func madeByOwner(name, v string) bool {
+	if ownWords.MatchString(name) {
+		return true
+	}
+	m := ownKey.FindStringSubmatch(name)
+	return m != nil && !strings.Contains(lowerASCII(v), lowerASCII(m[1]))
+}
+
+// aboutElse reports whether a name is of something else about a secret by its last word: keyPasswordAndroid is no id.
+func aboutElse(name string) bool {
+	return endsInWord(aboutSecret.FindStringIndex(name), name)
+}
+
+// endsInWord reports whether what was found at the end of a name, if anything, is a whole word of it.
+func endsInWord(at []int, name string) bool {
+	if at == nil {
+		return false
+	}
+	capital := name[at[0]] >= 'A' && name[at[0]] <= 'Z' && at[0] > 0 && name[at[0]-1] >= 'a'
+	return capital || wholeWord.MatchString(name[:at[0]])
 }
 
 // nameBefore is the name that a value is given to by what stands in its line before it, or nothing where no sign of assignment does.
@@ -151,10 +181,10 @@ func oddPairs(w string) (n int) {
 	return n
 }
 
-// lettersBehind are the letters that stand behind each letter of the alphabet in words of programs and their documents: the 328 pairs that make up 97 in 100 of all there.
+// lettersBehind are the letters that stand behind each letter of the alphabet in words of programs and their documents: the 330 pairs that make up 97 in 100 of all there, those of SQL among them.
 var lettersBehind = [26]string{
 	"abcdefgiklmnprstuvwy", "abcdefilorstuy", "acdefhiklmorstuy", "abcdefilorsuvy", "abcdefghiklmnopqrstuvwxy", "acdefilorstuy", "aceghilnorsu",
 	"aeilmortuy", "abcdefglmnoprstvxz", "aeosu", "aeis", "acdefilnostuvy", "abeilmopstu", "abcdefgiklmnopstuvy",
-	"abcdfgiklmnoprstuvw", "aceghiloprstu", "u", "abcdefgiklmnoprstuvwy", "acefghiklmnopstuwy", "acdefghilmoprstuwy", "abcdefgilmnoprst",
+	"abcdfgiklmnoprstuvw", "aceghiloprstu", "lu", "abcdefgiklmnoprstuvwy", "acefghiklmnopqstuwy", "acdefghilmoprstuwy", "abcdefgilmnoprst",
 	"aeio", "aehinors", "aceipt", "eimnpst", "aei",
 }

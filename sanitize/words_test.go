@@ -37,6 +37,10 @@ func TestNamesInWordsAreShown(t *testing.T) {
 		`const refreshToken = "refresh-token-user-2";`,
 		`var o = new Opts { ApiKeyHeader = "X-Api-Key-V2-Header", TokenAudience = "api://orders-v2-prod" };`,
 		`const selectors = { passwordInput: "input[name=password2]", tokenRow: "[data-test=token-row-1]" };`,
+		`auth: {existingSecret: "postgresql-auth-2024", secretProviderClass: "azure-kvname-user-msi2"}`,
+		`tokenStore: "mysql-tokens-table-v2"`,
+		`const TOKEN_KEY = "acme.auth.token.v2"; const SESSION_KEY = "acme-session-data-v2"`,
+		`secretname: "orders-credentials-v2"`,
 		`auth: {existingSecret: "redis-credentials-v2", existingSecretPasswordKey: "redis-password-v2"}`,
 		`tokenTopic: identity.v1.token-revoked`,
 		`TokenRequestTTLHeader       = "X-aws-ec2-metadata-token-ttl-seconds"`,
@@ -93,6 +97,14 @@ func TestSecretsOfWordsAreFound(t *testing.T) {
 		`<Box token="8f14e45f-ceea-467a-9a36-dedd4bea2543" />`,
 		`const tokens: Map = { password: "winter-falcon-horse-2024" }`,
 		`password_backend = "Winter-Falcon-2024"`,
+		`"TokenKey": "super-secret-unguessable-key-2024"`,
+		`Jwt__Key: "acme-prod-falcon-horse-2024"`,
+		`AUTH_KEY = "winter-falcon-horse-2024"`,
+		`tunnel1_preshared_key = "Winter.Falcon.Tunnel.2024"`,
+		`wpa_psk_key = "winter-falcon-horse-2024"`,
+		`def keyPasswordAndroid = "Winter-Falcon-Horse-2024"`,
+		`PASSWORD_VALID = "winter-falcon-horse-2024"`,
+		`existingSecret = "q7rz2lm9-xc4vb8nt1wk6"`,
 		`eos_token="<|q7Rz2Lm9Xc4Vb8Nt|>"`,
 	} {
 		if len(AssignedValues(line)) != 1 {
@@ -107,7 +119,7 @@ func TestSecretsOfWordsAreFound(t *testing.T) {
 
 // The type that stands between the name of a password and its value is no name, and neither is who logs in at an address.
 func TestPasswordsOfWordsAreMasked(t *testing.T) {
-	for _, line := range []string{`val password: String = "winter-falcon-horse-2024"`, `const clientSecret: string = "winter-falcon-horse-2024"`,
+	for _, line := range []string{`SESSION_KEY = "winter-falcon-horse-2024"`, `val password: String = "winter-falcon-horse-2024"`, `const clientSecret: string = "winter-falcon-horse-2024"`,
 		`u = "https://token:winter-falcon-horse@db.acme.io/x"`} {
 		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
 		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, Redacted) {
