@@ -32,6 +32,9 @@ var (
 		`|\{:hex, :[0-9a-z_]{1,40}, "[0-9a-z.+-]{1,40}", "|"hexpm", ")$`)
 	digestWord = lazyregexp.New(`^(?:(?:sha[0-9]{1,3}|md5|h1)[-:]|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)`)
 	hexWord    = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	uuid       = lazyregexp.New(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	// optionOfSecret ends in the name of a secret that a value is given to with a blank between: a variable of a Dockerfile or a shell, an option of a command.
+	optionOfSecret = lazyregexp.New(`(?:(?m:^)[-+ \t]*(?:(?i:ENV)|setenv|set -g?x)[ \t]+[0-9A-Za-z_]*|(?:^|\s)--(?:[0-9a-z]+-)*)(?i:secret|token|password|passwd|passphrase|(?:api|access|auth|secret|license|app)[_-]?key)[ \t]+$`)
 	// xcodeID is the id of an object in a project of Xcode, which has the name of the object in a comment behind it; migration is the name of a
 	// migration: words behind an id are no assignment.
 	xcodeID   = lazyregexp.New(`^[0-9A-F]{24}$`)
@@ -303,7 +306,8 @@ func randomValues(out []Span, s string, from, to int) []Span {
 		}
 		before, word := s[max(0, i-digestReach):i], strings.TrimRight(s[i:end], ".")
 		behind := s[i+len(word):]
-		if Random(word) && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
+		drawn := Random(word) || uuid.MatchString(word) && optionOfSecret.MatchString(before)
+		if drawn && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
 			out = appendLines(out, s, i, i+len(word))
 		}
 		i = end - 1 // what stands behind the padding may be a value itself
@@ -315,6 +319,9 @@ func valueByte(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c ==
 
 // digest reports whether a random word is the sum of a file, a commit, or the number of a thing.
 func digest(before, word, behind string) bool {
+	if optionOfSecret.MatchString(before) && (hexWord.MatchString(word) || uuid.MatchString(word)) {
+		return false
+	}
 	if digestWord.MatchString(word) || digestBefore.MatchString(before) {
 		return true
 	}
@@ -352,7 +359,7 @@ func secretValue(name string, quoted bool, value string) bool {
 		return false
 	case !passwordName.MatchString(name) && drawn(value) < minDrawn:
 		return false
-	case len(value) >= minSecretLen && hasDigit(value) && windowEntropy(value) >= minEntropy:
+	case len(value) >= minSecretLen && hasDigit(value) && (windowEntropy(value) >= minEntropy || hexKey(value)):
 		return true
 	case !passwordName.MatchString(name):
 		return quoted && len(value) >= 16 && hasDigit(value) && windowEntropy(value) >= 3

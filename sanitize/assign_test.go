@@ -2,6 +2,9 @@ package sanitize
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +45,7 @@ func formKeeps(t *testing.T, form, value string) {
 func TestSumsAreNoSecrets(t *testing.T) {
 	const hex40, sum = "8f14e45fceea167a5a36dedd4bea25438f14e45f", "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
 	for _, s := range []string{
+		"git checkout token " + hex40, "git show --token-list " + hex40, "ENV TOKENIZER_COMMIT " + hex40,
 		"uses: actions/create-github-app-token@" + hex40 + " # v2", "\"node_modules/js-tokens\": {\n  \"integrity\": \"sha512-" + sum + "\",", "github.com/acme/token v1.0.0 h1:" + sum[:44],
 		"resolved \"https://registry.yarnpkg.com/js-tokens/-/js-tokens-4.0.0.tgz#" + hex40 + "\"", "the token check of " + hex40 + " is gone", "see https://github.com/octo/hello/blob/" + hex40 + "/auth/token.go#L3",
 		"{file = \"token-5.whl\", hash = \"sha256:" + strings.Repeat("c67772c6", 8) + "\"}", "session 550e8400-e29b-41d4-a716-446655440000 used 12 tokens", "token: revoke(tokens, sha256sum)",
@@ -54,6 +58,33 @@ func TestSumsAreNoSecrets(t *testing.T) {
 		}
 		if got := redactOwn(s); got != s {
 			t.Errorf("redactOwn(%q) = %q", s, got)
+		}
+	}
+}
+
+// Hex has at most four bits for each byte, so that keys of 32 digits differ little from what is written by hand; they are masked however their digits fall.
+func TestHexKeysAreMasked(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	for _, form := range []string{
+		"DD_API_KEY=%032x", `api_key = "%032x"`, "- name: DD_API_KEY\n  value: %032x", "ENV DD_API_KEY %032x", `<add key="ApiKey" value="%032x"/>`, "token: %032x",
+		"ENV SONAR_TOKEN %040x", "deploy --token %040x", "app --api-key %064x x", "set -gx API_TOKEN %040x", "ENV API_TOKEN 8f14e45f-ceea-467a-9a36-dedd%08x",
+	} {
+		shown, drawn := 0, regexp.MustCompile("%0([0-9]+)x")
+		for range 300 {
+			s := drawn.ReplaceAllStringFunc(form, func(verb string) string {
+				n, _ := strconv.Atoi(drawn.FindStringSubmatch(verb)[1])
+				var b strings.Builder
+				for range n {
+					fmt.Fprintf(&b, "%x", random.IntN(16))
+				}
+				return b.String()
+			})
+			if !strings.Contains(Mask(s), Redacted) {
+				shown++
+			}
+		}
+		if shown > 0 {
+			t.Errorf("%s: %d of 300 are shown", form, shown)
 		}
 	}
 }

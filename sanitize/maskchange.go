@@ -111,7 +111,7 @@ func Random(v string) bool {
 			}
 		}
 	}
-	return windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
+	return hexKey(v) || windowEntropy(v) >= minEntropy && len(v)*100 <= pieces(v)*maxPiece
 }
 
 // Generated reports whether a text is too mixed for anything that somebody wrote, whatever signs are in it: 16 bytes and more without a blank.

@@ -46,7 +46,7 @@ func ordinary(s string, p Span) bool {
 		return true
 	case inQuotes(s, p):
 		whole := wholeValue(s, p)
-		if len(whole) >= minGenerated && LettersAndDigits(whole) && Entropy(whole) >= minEntropy {
+		if len(whole) >= minGenerated && LettersAndDigits(whole) && varied(whole) {
 			return MadeUp(whole) || NoValue(whole)
 		}
 	case strings.HasPrefix(s[p.End:], "@"): // the password of an address

@@ -166,6 +166,20 @@ func passwordGiven(v string) bool {
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
+// drawnHex is hex of the length that issuers give keys. Four bits are the most that hex can have, so a value drawn at random often has less than minEntropy.
+var drawnHex = lazyregexp.New(`^(?:[0-9a-f]{32,}|[0-9A-F]{32,})$`)
+
+// minHexEntropy is what hex of that length has at least. Of a million values that are drawn, none has less.
+const minHexEntropy = 3.0
+
+// hexKey reports whether a value is hex as it is drawn for keys.
+func hexKey(v string) bool {
+	return drawnHex.MatchString(v) && LettersAndDigits(v) && Entropy(v) >= minHexEntropy
+}
+
+// varied reports whether the bytes of a value are as different as those of one that was drawn.
+func varied(v string) bool { return Entropy(v) >= minEntropy || hexKey(v) }
+
 // Entropy is Shannon's, in bits for each byte.
 func Entropy(s string) float64 {
 	if s == "" {
