@@ -88,3 +88,29 @@ func TestHexKeysAreMasked(t *testing.T) {
 		}
 	}
 }
+
+// Passwords that a command, a statement or a mailer is given without the name of a secret before them (threats.md T595).
+func TestGivenPasswords(t *testing.T) {
+	for _, form := range []string{
+		"docker login -u ci -p %s ghcr.io", "sshpass -p '%s' ssh ci@acme.io", "mysqldump -h db.acme.io -uapp -p%s shop", "redis-cli -h cache -a %s ping",
+		"CREATE USER 'app'@'%%' IDENTIFIED BY '%s';", "ALTER USER app IDENTIFIED WITH mysql_native_password BY '%s'", `$p = ConvertTo-SecureString "%s" -AsPlainText -Force`,
+		"auth: { user: 'ci@acme.io', pass: '%s' }",
+	} {
+		line := fmt.Sprintf(form, "Winter7Falcon92x")
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); strings.Contains(diff, "Winter7") || len(GivenPasswords(line))+len(AssignedValues(line)) == 0 {
+			t.Errorf("%s is shown, or not found", line)
+		}
+		lawsOfMask(t, line)
+		for _, value := range []string{"$DB_PASSWORD_2024", "${DB_PASSWORD_20}", "example-password1", "secret123", "{{ .Values.pw2 }}"} {
+			if line := fmt.Sprintf(form, value); GivenPasswords(line) != nil {
+				t.Errorf("%s is found", line)
+			}
+		}
+	}
+	for _, line := range []string{"docker login -u ci --password-stdin ghcr.io2", "mysql -h db-primary-2.acme.io -P 3306", "mkdir -p build/release-2024-artifacts", "redis-cli -h redis-master-2024.acme.io"} {
+		if GivenPasswords(line) != nil {
+			t.Errorf("%s is found", line)
+		}
+	}
+}

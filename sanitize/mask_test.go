@@ -340,6 +340,7 @@ func hostileValues(n int) map[string]string {
 		"a long value of names":      "token=" + strings.Repeat("pwd", n/3),
 		"names beside random values": strings.Repeat("token 8f14e45fceea167a5a36dedd4bea2543 ", n/39),
 		"commits on a line":          strings.Repeat("token-service-ref=3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c ", n/59),
+		"commands that log in":       strings.Repeat("docker login -p mysql auth: { pass: ", n/36),
 		"names within one value":     strings.Repeat("tokenA1b2C3", n/11),
 		"padded names":               strings.Repeat("password_"+strings.Repeat("a", 60)+" ", n/70),
 		"addresses with at signs":    "a://b:" + strings.Repeat("c@", n/2),

@@ -54,10 +54,34 @@ func AddressPasswords(line string) (out []Span) {
 	return out
 }
 
+var (
+	// givenPassword is a password that a command, a statement of SQL or the settings of a mailer are given in a way of their own.
+	givenPassword = lazyregexp.New(`(?i)(?:\b(?:docker|podman)\s+login\s(?:[^|;&]{0,200}?\s)??-p\s+["']?|\bsshpass\s+-p\s*["']?|\bmysql(?:dump|admin)?\s(?:[^|;&]{0,200}?\s)??-p["']?|\bredis-cli\s(?:[^|;&]{0,200}?\s)??-a\s+["']?` +
+		`|\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+["']|\bconvertto-securestring\s+(?:-string\s+)?["']|\bauth["']?\s*[:=]\s*\{[^{}]{0,200}?\bpass["']?\s*:\s*["'])([^\s"'` + "`" + `$;|&<>{}()\[\]]{12,100})`)
+	// givenWords are those of which every match has one.
+	givenWords = []string{"login", "sshpass", "mysql", "redis-cli", "identified", "convertto-securestring", "auth"}
+)
+
+// GivenPasswords are the passwords that a line gives to a command, a statement or a mailer. What people write for a server of their own machine is shorter.
+func GivenPasswords(line string) (out []Span) {
+	if !containsAny(lowerASCII(line), givenWords) {
+		return nil
+	}
+	for _, m := range givenPassword.FindAllStringSubmatchIndex(line, -1) {
+		if v := line[m[2]:m[3]]; LettersAndDigits(v) && Entropy(v) >= minGivenEntropy && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v) {
+			out = append(out, Span{Start: m[2], End: m[3]})
+		}
+	}
+	return out
+}
+
+// minGivenEntropy is what such a password has at least, in bits for each byte.
+const minGivenEntropy = 3
+
 // longestRead bounds the lines in which values are found by where they stand, in bytes: the static reviewer reads no longer ones either.
 const longestRead = 20_000
 
-// placedSpans are the values of AssignedValues and AddressPasswords in all lines.
+// placedSpans are the values of AssignedValues, AddressPasswords and GivenPasswords in all lines.
 func placedSpans(s string) (out []Span) {
 	lower := lowerASCII(s)
 	look := func(words []string, find func(line string) []Span) {
@@ -72,6 +96,7 @@ func placedSpans(s string) (out []Span) {
 	}
 	look(assignedWords, AssignedValues)
 	look([]string{"://"}, AddressPasswords)
+	look(givenWords, GivenPasswords)
 	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
 	return joinSpans(slices.Compact(out))
 }

@@ -70,7 +70,7 @@ func find(line string) []span {
 	for _, p := range sanitize.AddressPasswords(line) {
 		out = append(out, span{p.Start, p.End, "password-in-url", "a password inside an address", false})
 	}
-	for _, p := range sanitize.AssignedValues(line) {
+	for _, p := range append(sanitize.AssignedValues(line), sanitize.GivenPasswords(line)...) {
 		if !overlaps(out, p.Start, p.End) {
 			out = append(out, span{p.Start, p.End, "assigned-secret", "a secret written into the code", false})
 		}
