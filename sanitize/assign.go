@@ -231,7 +231,10 @@ func tells(lower string, i int, word string) bool {
 	after := lower[i+len(word):]
 	switch word {
 	case "token":
-		return !strings.HasPrefix(after, "iz") && !strings.HasPrefix(after, "is") && !(strings.HasPrefix(after, "s") && strings.HasSuffix(lower[:i], "_"))
+		if strings.HasPrefix(after, "s") && strings.HasSuffix(lower[:i], "_") { // max_tokens is a count, service_tokens may be a list
+			return listFollows.MatchString(after[:min(len(after), 24)])
+		}
+		return !strings.HasPrefix(after, "iz") && !strings.HasPrefix(after, "is")
 	case "key":
 		before := strings.TrimRight(lower[:i], "_-")
 		return slices.ContainsFunc(kindsOfKeys, func(kind string) bool { return strings.HasSuffix(before, kind) })
@@ -240,6 +243,9 @@ func tells(lower string, i int, word string) bool {
 	}
 	return true
 }
+
+// listFollows is what stands behind the word of a name in the plural that is given a list.
+var listFollows = lazyregexp.New(`^s["']?\s{0,4}[:=]\s{0,4}[{\[]`)
 
 // valueAround is the end of what is seen of the line of base64 a word stands in, which holds many words, or 0.
 func valueAround(s string, i int) int {

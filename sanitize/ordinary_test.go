@@ -72,6 +72,7 @@ func TestMaskChange(t *testing.T) {
 		{"one in quotes", `auth_secret: "/kgn8Qs9NCxx0pXmy7txKPHhJel2/ynX8LuSih"`, `auth_secret: "[REDACTED]"`},
 		{"a token under the name of its service", `    auth-token-service: "3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c"`, `    auth-token-service: "[REDACTED]"`},
 		{"one in a list of them", `"tokens": {"api-gateway": "51f44b88257ae8cc2e492ca15fddffc21e69a4089b10418b42a5131d2fcd1032"}`, `"tokens": {"api-gateway": "[REDACTED]"}`},
+		{"one in a list of these", `  service_tokens: { "billing-service": "1e5bb93e6d63111541f7a139d6f67edf17de7d6f" }`, `  service_tokens: { "billing-service": "[REDACTED]" }`},
 		{"one in a command", `kubectl create secret generic x --from-literal=payment-gateway="51f44b88257ae8cc2e492ca15fddffc21e69a4089b10418b42a5131d2fcd1032"`, `kubectl create secret generic x --from-literal=payment-gateway="[REDACTED]"`},
 		{"one of 64 hex digits", `token_ref = "51f44b88257ae8cc2e492ca15fddffc21e69a4089b10418b42a5131d2fcd1032"`, `token_ref = "[REDACTED]"`},
 		{"a secret that is called one by its commit", `secret_key_ref = "3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c"`, `secret_key_ref = "[REDACTED]"`},
