@@ -43,13 +43,19 @@ var (
 // commit is the name of a commit, in which somebody says that something is done.
 var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
-// OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more.
+// wondering begins what may be a question without its mark.
+var wondering = lazyregexp.New(`^\W*(?:is|are|was|were|does|do|did)\b`)
+
+// OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more, also one without its mark.
 func OnlyThanks(remark string) bool {
 	if strings.Contains(remark, "?") {
 		return false
 	}
 	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
 	remark = agreeing.ReplaceAllString(named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1"), " done ")
+	if wondering.MatchString(remark) {
+		return false
+	}
 	words := strings.FieldsFunc(remark, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})

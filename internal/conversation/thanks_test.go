@@ -23,7 +23,7 @@ func TestOnlyThanks(t *testing.T) {
 		"Yes.", "Yep", "Yes, very much so!", "@prloop yes",
 		"Confirmed. Good catch, prloop!", "This.", "Not done", "Is it done?", "1a2b3c4 breaks it", "Now this", "Fix this now, thanks", "it is not in 1a2b3c4",
 		"not verified", "not all good", "I don't agree it is fixed", "looks good but", "Agreed", "Agreed.", "Agreed, good catch!", "@mona agreed", "@mona", "-1", ":-1:", "Thanks :confused:", "LGTM :x:", "Thanks @mona, but it fails", "Quick fix",
-		"Now a good fix", "A better fix", "P1", "P1 is back", "P1 was not fixed", "All this", "For the fix see main.go", "better not", "Sounds wrong", "All of it again", "thanks @mona: not fixed", "Thanks for the fix, it fails",
+		"Now a good fix", "A better fix", "P1", "P1 is back", "P1 was not fixed", "All this", "For the fix see main.go", "better not", "Is this fixed", "@prloop is this fixed now", "Is it done", "Sounds wrong", "All of it again", "thanks @mona: not fixed", "Thanks for the fix, it fails",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)
