@@ -43,7 +43,6 @@ var table = map[string]int{
 	"internal/diff":       1,
 	"internal/identity":   1,
 	"internal/pushpolicy": 1,
-	"internal/threads":    1,
 	"internal/markdown":   1,
 	"internal/lens":       1,
 	"internal/score":      1,
@@ -79,6 +78,7 @@ var table = map[string]int{
 	"internal/policy":     2,
 	"internal/symbols":    2,
 	"internal/gosource":   2, // Go packages read without a build
+	"internal/threads":    2, // asks internal/conversation what is only thanks
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,

@@ -110,7 +110,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 		File:        t.File,
 		Line:        t.Line,
 		Title:       cmp.Or(headline(first.Body), "Open thread by "+login(first.Author)),
-		Description: conversation(said),
+		Description: exchange(said),
 		Suggestion:  suggestion(t),
 		Source:      review.Source{Type: "comment", Name: login(first.Author), Timestamp: first.CreatedAt.UTC()},
 	}
@@ -167,8 +167,8 @@ func readable(t review.Thread) []review.Comment {
 	return out
 }
 
-// conversation quotes the first comment and the newest replies.
-func conversation(said []review.Comment) string {
+// exchange quotes the first comment and the newest replies.
+func exchange(said []review.Comment) string {
 	var b strings.Builder
 	skipped := max(0, len(said)-1-repliesShown)
 	for i, c := range said {

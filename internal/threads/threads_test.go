@@ -107,6 +107,8 @@ func TestPriorityOfThread(t *testing.T) {
 		{"what is fixed", member("ann"), "P1 is fixed, thanks.", false, review.P2},
 		{"what was resolved, in bold", member("ann"), "**P0** was resolved in 1a2b3c4.", false, review.P2},
 		{"what is fixed in part", member("ann"), "P1 is fixed, but it still drops the table", false, review.P1},
+		{"what is fixed here and not there", member("ann"), "P1 is fixed for GET. POST leaks the token.", false, review.P1},
+		{"what is fixed, and what is asked then", member("ann"), "P1 is fixed. Who tests it", false, review.P1},
 		{"what is fixed beside another", member("ann"), "P1 is fixed.\nP0: drops the table", false, review.P1},
 		{"what is not fixed", member("ann"), "P1 is not fixed.", false, review.P1},
 		{"what is not there", member("ann"), "P1 is missing here.", false, review.P1},

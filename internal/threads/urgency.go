@@ -3,6 +3,7 @@ package threads
 import (
 	"strings"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
@@ -14,9 +15,8 @@ var (
 	// stated is an explicit priority in the first words, behind whom it is said to and signs of alarm: "P1:", "[P0]", "**P1** -", "@mona P1: ...", "- `P1` ...",
 	// "🔴 P1", "Still P1:", "**Priority:** P1". What is struck out, in quotation marks, or ticked off is not stated.
 	stated = lazyregexp.New("(?i)^(?:@[a-z0-9/._-]+[,:]?\\s+)*" + signs + "(?:still\\s+(?:an?\\s+)?" + signs + "|(?:priority|prio|severity)[*_\\s]*[:=–-]" + signs + ")?P([0-3])\\b")
-	// over is said of what was a priority and is none any more, and contrary takes that back: "P1 is fixed, thanks."
-	over     = lazyregexp.New("(?i)^[*_`\\])]*\\s+(?:is|was|has been)\\s+(?:now\\s+)?(?:fixed|resolved|gone|done|addressed)\\b")
-	contrary = lazyregexp.New(`(?i)\b(?:but|however|not|still|again|except|only|although|though|yet|partly|wrong(?:ly)?|no|without|back|p[0-3])\b|n['’]t\b|\?`)
+	// over is said of what was a priority and is none any more, where nothing but thanks follows: "P1 is fixed, thanks."
+	over = lazyregexp.New("(?i)^[*_`\\])]*\\s+(?:is|was|has been)\\s+(?:now\\s+)?(?:fixed|resolved|gone|done|addressed)\\b")
 	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
 	label = lazyregexp.New(`(?i)^[\[(*_\s]*([a-z]+)[*_\s]*(?:\(([^)\n]{0,80})\))?[\])*_\s]*:`)
 	// minor are leading words that people use without a colon too.
@@ -39,7 +39,7 @@ var light = map[string]bool{
 // urgency reads a priority out of a first comment; trusted people may raise it above P2.
 func urgency(body string, trusted bool) review.Priority {
 	text := prose(body)
-	if m := stated.FindStringSubmatch(text); m != nil && !(over.MatchString(text[len(m[0]):]) && !contrary.MatchString(text[len(m[0]):])) {
+	if m := stated.FindStringSubmatch(text); m != nil && !isOver(text[len(m[0]):]) {
 		return floor(review.Priority("P"+m[1]), trusted)
 	}
 	if m := label.FindStringSubmatch(text); m != nil {
@@ -59,6 +59,12 @@ func urgency(body string, trusted bool) review.Priority {
 		return review.P3
 	}
 	return review.P2
+}
+
+// isOver reports whether what stands behind a priority says that it is none any more, and nothing else but thanks: of another place it may still be true.
+func isOver(said string) bool {
+	is := over.FindString(said)
+	return is != "" && conversation.OnlyThanks("done "+said[len(is):])
 }
 
 // Severe reports whether somebody says in the first words of a comment that something is P0 or P1, and may block by what GitHub says of them.
