@@ -41,10 +41,11 @@ func saysGrave(people conversation.People, t conversation.Thread) bool {
 }
 
 // closedOver reports whether a thread is closed in which people say something grave, and neither they closed it nor somebody else whose word settles a grave
-// finding: prloop did, an app, or the author of the pull request. In an app's pull request anybody may be its author.
+// finding: prloop did, an app, or the author of the pull request. In an app's pull request anybody may be its author. What our account closed before we left the thread to
+// people may be prloop's act, also where the same account says so (threats.md T396).
 func closedOver(people conversation.People, t conversation.Thread) bool {
 	who, v := sayGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
-	theirs := !v.Bot && !slices.ContainsFunc(who, func(login string) bool { return !strings.EqualFold(login, t.ClosedBy) })
+	theirs := !v.Bot && !(v.Own && t.Status != conversation.HandedOver) && !slices.ContainsFunc(who, func(login string) bool { return !strings.EqualFold(login, t.ClosedBy) })
 	settles := v.Decides() || v.Own && !v.Author && leftToPeople(people, t)
 	return t.Closed && len(who) > 0 && !theirs && (people.ByApp || !settles)
 }
