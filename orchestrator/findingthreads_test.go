@@ -334,7 +334,7 @@ func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
 		}
 		in := raised(nil, one)
 		in.Snapshot.Range.Head = headSHA
-		got, err := l.gone(t.Context(), in.Snapshot)
+		got, _, err := l.became(t.Context(), in.Snapshot)
 		if err != nil || (len(got) == 1) != c.gone {
 			t.Errorf("%+v: %v, %v", c, got, err)
 		}

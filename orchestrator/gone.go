@@ -10,15 +10,16 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// gone are the threads whose quoted code does not stand in their file any more, white space folded. A thread without a quote is not
-// known to be gone, and one of which we maintained the finding where its quote was gone is not for that reason.
-func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error) {
+// became tells which threads are gone, whose quoted code does not stand in their file any more, white space folded, and in which grave ones it stands on lines that
+// nobody changed. A thread without a quote is neither, and one of which we maintained the finding where its quote was gone is not gone for that reason.
+func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []string, err error) {
 	if snap.Conversation == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	c := snap.checker(l.History)
 	for _, t := range snap.Conversation.Threads {
-		if !snap.persons().Live(t) || t.Closed || t.Evidence == "" || t.Head == snap.Range.Head {
+		older := !t.Closed && t.Head != snap.Range.Head
+		if !snap.persons().Live(t) || t.Evidence == "" || !older && !graveThread(t) {
 			continue
 		}
 		name := snap.named(t)
@@ -27,19 +28,28 @@ func (l *Loop) gone(ctx context.Context, snap Snapshot) (out []string, err error
 		}
 		file, err := c.Read(ctx, snap.Range.Head, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if bears(file, t) {
-			continue
-		}
-		switch before, err := l.goneAt(ctx, c, t, t.Maintained); {
-		case err != nil:
-			return nil, err
-		case !before:
-			out = append(out, t.ID)
+		switch stands := bears(file, t); {
+		case stands && graveThread(t):
+			changed, err := l.changedAt(ctx, c, t, snap.Range.Head)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !changed {
+				unchanged = append(unchanged, t.ID)
+			}
+		case !stands && older:
+			before, err := l.goneAt(ctx, c, t, t.Maintained)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !before {
+				gone = append(gone, t.ID)
+			}
 		}
 	}
-	return out, nil
+	return gone, unchanged, nil
 }
 
 // bears reports whether something of what a thread quotes stands in a file.

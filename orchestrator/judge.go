@@ -128,6 +128,11 @@ func decide(m matched) verdict {
 		d.notes = append(d.notes, note)
 	}
 	d.outcome, d.reason = m.ends(d.verdict.Consensus, d.why, d.counted)
+	if d.outcome == review.Converged {
+		if n := len(d.weighing(d.cures())); n > 0 {
+			d.outcome, d.reason = review.ChangesRequested, m.in.unresolvedWords(n)
+		}
+	}
 	if d.outcome == review.ChangesRequested {
 		d.next = m.converge(d.counted, d.reason)
 		d.outcome, d.reason, d.tracked = d.next.outcome, d.next.reason, d.next.tracked

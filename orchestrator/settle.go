@@ -46,8 +46,36 @@ func (j verdict) cures() (out []cure) {
 			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
 			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
-		} else if answered[i].cured && !j.unheardOf(t) {
+		} else if answered[i].cured && !j.unheardOf(t) && !j.saidLater(t) {
 			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head})
+		}
+	}
+	return out
+}
+
+// unchanged reports whether a thread is about something grave, and its code stands as it did.
+func (j verdict) unchanged(t conversation.Thread) bool {
+	return graveThread(t) && slices.Contains(j.in.Snapshot.Unchanged, t.ID)
+}
+
+// saidLater reports whether people said something, at a later head, of grave code that stands as it did: no judge shows over that what cures it.
+func (j verdict) saidLater(t conversation.Thread) bool {
+	return j.unchanged(t) && len(j.in.Snapshot.persons().Later(t)) > 0
+}
+
+// weighing are the threads of ours, by index in the conversation, that count as unresolved although nobody raises their finding again: those about something grave whose
+// code stands as it did, which we maintain, left to people, or somebody who may block spoke of at a later head (threats.md T599, T600).
+func (j verdict) weighing(gone []cure) (out []int) {
+	s := j.in.Snapshot.Conversation
+	if s == nil {
+		return nil
+	}
+	answered := j.in.rulings()
+	for i, t := range s.Threads {
+		cured := slices.ContainsFunc(gone, func(c cure) bool { return c.thread == i })
+		maintained := t.Maintained != "" || answered[i].Status == conversation.Disputed || answered[i].Status == conversation.HandedOver
+		if !cured && !slices.Contains(j.threads, i) && j.unchanged(t) && j.in.Snapshot.persons().Weighs(t, maintained) {
+			out = append(out, i)
 		}
 	}
 	return out
@@ -95,7 +123,7 @@ func (m matched) fixed(t conversation.Thread) *review.Claim {
 
 // reopened are the threads, by index in the conversation, that somebody resolved although their finding is found again, and that nobody
 // settles in that way: those of P0, P1 and security findings. For all others a person's word is taken (decision 51). So are those that the author resolved over
-// what somebody objects there.
+// what somebody objects there, or although they count.
 func (j verdict) reopened() (out []int) {
 	for g, i := range j.threads {
 		if i < 0 || slices.Contains(out, i) {
@@ -108,8 +136,9 @@ func (j verdict) reopened() (out []int) {
 		}
 	}
 	if s := j.in.Snapshot.Conversation; s != nil {
+		counts := j.weighing(nil)
 		for i, t := range s.Threads {
-			if j.objected(t) && !slices.Contains(out, i) {
+			if (j.objected(t) || t.Closed && slices.Contains(counts, i) && !closedOver(j.in.Snapshot.persons(), t)) && !slices.Contains(out, i) {
 				out = append(out, i)
 			}
 		}

@@ -26,9 +26,10 @@ type Snapshot struct {
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
 	// Conversation is what we remember of our threads; nil for a local range. Gone are those, by id, whose quoted code does not stand in
-	// their file any more.
+	// their file any more, Unchanged those about something grave in which it stands as it did.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
+	Unchanged    []string            `json:"unchanged,omitempty"`
 	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
@@ -161,7 +162,7 @@ func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.
 		if snap.Followed, err = l.follow(ctx, *snap); err != nil {
 			return err
 		}
-		snap.Gone, err = l.gone(ctx, *snap)
+		snap.Gone, snap.Unchanged, err = l.became(ctx, *snap)
 		return err
 	})
 }

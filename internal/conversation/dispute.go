@@ -191,6 +191,25 @@ func (p People) Contradicts(t Thread, head string) bool {
 	return objected
 }
 
+// Later is what people who may object have said in a thread about something grave at later heads than that at which it was opened, unless somebody whose word settles it
+// has resolved the thread.
+func (p People) Later(t Thread) []Reply {
+	if t.Closed && p.reconciles(t, true) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool {
+		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+	})
+}
+
+// Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and
+// no person who may write and is not the author has resolved it, or people said something later. prloop resolves none that it maintains, so its account did that by hand.
+func (p People) Weighs(t Thread, maintained bool) bool {
+	by := p.Voice(t.ClosedBy, t.ClosedByBot)
+	resolved := t.Closed && by.Write && !by.Bot && !by.Author
+	return maintained && !resolved || len(p.Later(t)) > 0
+}
+
 // stands reports whether a ruling of ours settles a thread that is open because we may not resolve it. GitHub does not tell whether somebody opened it again,
 // so they have to say why: until somebody objects the thread is as a closed one. The author, whom the ruling favours, is not asked back.
 func (p People) stands(t Thread) bool {
