@@ -64,7 +64,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
 	}
 	snap.Remembered = remember(snap.Remembered, t.asIs.Comments, ours)
-	kept := objectionsOf(snap.Remembered)
+	kept := slices.DeleteFunc(objectionsOf(snap.Remembered), func(o objection) bool { return o.withdrawn(t.belonging) })
 	discussion := putBack(t.belonging, kept, t.people.ByApp)
 	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 	snap.Conversation = &state

@@ -190,7 +190,7 @@ func putBack(d review.Discussion, kept []objection, byApp bool) review.Discussio
 
 // deleted stands for the comment that objected.
 func (o objection) deleted(byApp bool) review.Comment {
-	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: o.by, Association: collaborator}, Body: o.notice("deleted, and GitHub does not say by whom", byApp),
+	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: o.by, Association: collaborator}, Body: o.notice("deleted, and GitHub does not say by whom", byApp) + " Their approving review settles it too.",
 		CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
 }
 
@@ -273,6 +273,14 @@ func (o objection) approved(d review.Discussion, people conversation.People) boo
 		v := people.Voice(r.Author.Login, r.Author.Bot)
 		settles := v.Decides() && (!people.ByApp || !o.grave())
 		return r.SubmittedAt.After(o.at) && (settles || !v.Bot && strings.EqualFold(v.Login, o.by))
+	})
+}
+
+// withdrawn reports whether who objected has approved the pull request since, where their comment was deleted: who may not write may not resolve the thread either.
+func (o objection) withdrawn(d review.Discussion) bool {
+	there := slices.ContainsFunc(d.Threads, func(t review.Thread) bool { return slices.ContainsFunc(t.Comments, o.is) })
+	return !there && slices.ContainsFunc(approvals(d), func(r review.Review) bool {
+		return !r.Author.Bot && strings.EqualFold(r.Author.Login, o.by) && r.SubmittedAt.After(o.at)
 	})
 }
 
