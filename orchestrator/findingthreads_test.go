@@ -341,6 +341,33 @@ func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
 	}
 }
 
+// A grave thread that is maintained counts while its code stands as it did (threats.md T600), but where the finding is raised, which counts by itself, or is
+// dismissed, which people did.
+func TestWhatThreadsWeigh(t *testing.T) {
+	f := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	one := threadOf(f, 1)
+	one.Maintained = "before"
+	for what, c := range map[string]struct {
+		findings  []review.Finding
+		unchanged []string
+		dismissed bool
+		want      int
+	}{
+		"nobody raises it": {nil, []string{one.ID}, false, 1}, "its code changed": {nil, nil, false, 0},
+		"it is raised": {[]review.Finding{f}, []string{one.ID}, false, 0}, "it is dismissed": {nil, []string{one.ID}, true, 0},
+	} {
+		in := raised(c.findings, one)
+		in.Snapshot.Unchanged = c.unchanged
+		g := gather(in)
+		if c.dismissed {
+			g.dismissed = []review.Dismissed{{Finding: f}}
+		}
+		if got := decide(match(g)).weighing(nil); len(got) != c.want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
 // and adds a finding to what its reviewer answered; a reviewer that was not asked is.
 func (in Inputs) and(f review.Finding) Inputs {
 	at := slices.IndexFunc(in.Reports, func(h AgentReport) bool { return h.Answer.Receipt.Name == f.Source.Name })

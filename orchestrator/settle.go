@@ -70,11 +70,11 @@ func (j verdict) weighing(gone []cure) (out []int) {
 	if s == nil {
 		return nil
 	}
-	answered := j.in.rulings()
+	answered, dismissed := j.in.rulings(), j.threadsDismissed()
 	for i, t := range s.Threads {
-		cured := slices.ContainsFunc(gone, func(c cure) bool { return c.thread == i })
+		settled := dismissed[i] || slices.ContainsFunc(gone, func(c cure) bool { return c.thread == i })
 		maintained := t.Maintained != "" || answered[i].Status == conversation.Disputed || answered[i].Status == conversation.HandedOver
-		if !cured && !slices.Contains(j.threads, i) && j.unchanged(t) && j.in.Snapshot.persons().Weighs(t, maintained) {
+		if !settled && !slices.Contains(j.threads, i) && j.unchanged(t) && j.in.Snapshot.persons().Weighs(t, maintained) {
 			out = append(out, i)
 		}
 	}
@@ -83,15 +83,30 @@ func (j verdict) weighing(gone []cure) (out []int) {
 
 // threadsAside are the threads of ours that findings are about which were set aside: what does not count was raised all the same.
 func (g gathered) threadsAside() map[int]bool {
-	out, known := map[int]bool{}, g.in.Snapshot.wordings()
-	var said, aside []review.Finding
-	for _, w := range known {
-		said = append(said, w.Finding)
-	}
+	var aside []review.Finding
 	for _, u := range g.unverified {
 		aside = append(aside, u.Finding)
 	}
-	for _, p := range identity.Match(said, aside, nil) {
+	return g.threadsAbout(aside)
+}
+
+// threadsDismissed are those that findings are about which people dismissed.
+func (g gathered) threadsDismissed() map[int]bool {
+	var dismissed []review.Finding
+	for _, d := range g.dismissed {
+		dismissed = append(dismissed, d.Finding)
+	}
+	return g.threadsAbout(dismissed)
+}
+
+// threadsAbout are the threads of ours, by index in the conversation, that findings are about.
+func (g gathered) threadsAbout(findings []review.Finding) map[int]bool {
+	out, known := map[int]bool{}, g.in.Snapshot.wordings()
+	var said []review.Finding
+	for _, w := range known {
+		said = append(said, w.Finding)
+	}
+	for _, p := range identity.Match(said, findings, nil) {
 		out[known[p.A].thread] = true
 	}
 	return out
