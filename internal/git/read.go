@@ -169,6 +169,9 @@ var errAnswerShape = errors.New("git cat-file: its answer is not readable")
 // cutInfo reads "oid type size\n".
 func cutInfo(s string) (info, string, error) {
 	line, rest, ok := strings.Cut(s, "\n")
+	if oid, is := strings.CutSuffix(line, " submodule"); ok && is && IsOID(oid) { // git 2.51 and later say so of a commit that is not here
+		return info{oid: oid}, rest, nil
+	}
 	f := strings.Split(line, " ")
 	if !ok || len(f) != 3 || !IsOID(f[0]) {
 		return info{}, "", errAnswerShape

@@ -53,3 +53,17 @@ func TestManyPathsAreLookedUpInOneListing(t *testing.T) {
 		t.Errorf("of a commit that is not there: %v", err)
 	}
 }
+
+// Of a submodule whose commit is not here git says that it is missing, and from version 2.51 on that it is a submodule: neither is a file.
+func TestSubmodulesAreNoFiles(t *testing.T) {
+	const oid = "89abcdef0123456789abcdef0123456789abcdef"
+	got, rest, err := cutInfo(oid + " submodule\n" + oid + " blob 12\n")
+	if err != nil || got != (info{oid: oid}) || rest != oid+" blob 12\n" {
+		t.Errorf("%+v, %q, %v", got, rest, err)
+	}
+	for _, odd := range []string{"main:lib submodule\n", oid + " submodule"} {
+		if _, _, err := cutInfo(odd); err == nil {
+			t.Errorf("%q is read", odd)
+		}
+	}
+}
