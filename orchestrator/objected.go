@@ -201,7 +201,7 @@ func (o objection) kept(c review.Comment, byApp bool) review.Comment {
 		c.Author.Association = collaborator
 	}
 	if c.EditedBy != "" && !threads.Severe(c.Body, collaborator) {
-		c.Body = o.notice("changed by "+c.EditedBy, byApp) + "\n\nNow it says:\n\n> " + strings.ReplaceAll(strings.TrimSpace(c.Body), "\n", "\n> ")
+		c.Body = o.notice("changed by "+c.EditedBy, byApp) + "\n\nNow it says:\n\n" + threads.Quote(strings.TrimSpace(c.Body))
 	}
 	return c
 }

@@ -183,13 +183,21 @@ func exchange(said []review.Comment) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func quote(body string) string {
-	lines := strings.Split(clip(strings.TrimSpace(body), commentLimit), "\n")
+// quote is the beginning of what somebody said, as a quote.
+func quote(body string) string { return Quote(clip(strings.TrimSpace(body), commentLimit)) }
+
+// Quote puts each line of what somebody said behind the mark of a quote, whatever ends the lines: what is posted ends them all alike, and none may leave the quote
+// then.
+func Quote(body string) string {
+	lines := strings.Split(lineEnds.Replace(body), "\n")
 	for i, l := range lines {
-		lines[i] = strings.TrimRight("> "+strings.TrimRight(l, "\r"), " ")
+		lines[i] = strings.TrimRight("> "+l, " ")
 	}
 	return strings.Join(lines, "\n")
 }
+
+// lineEnds makes all that ends a line of a posted text a line feed.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n")
 
 // clip cuts at a character and says so.
 func clip(s string, limit int) string {
