@@ -26,7 +26,7 @@ const simulatedRuns = "PRLOOP_SIMULATED_RUNS"
 
 // seed is what one pull request holds: findings as a reviewer raises them, and the truth about each.
 type seed struct {
-	// stated is what the verifier says of it, in thousandths; title tells the fixer whether it is real.
+	// stated is what the verifier says of it, in thousandths, nothing where it is 0; title tells the fixer whether it is real.
 	stated int
 	title  string
 	fate   review.Fate
@@ -64,8 +64,17 @@ func simulate(n int) simulation {
 		case s.stuck(i):
 			all = append(all, seed{stated: 50, title: "stubborn", fate: review.FateStuck})
 		}
+		certain := seed{title: "real", fate: review.FateFixed} // the last, and one that is fixed: work that fixes nothing is not pushed
+		if s.open(i) {
+			certain.fate = review.FateOpen
+		}
+		all = append(all, certain)
 		for k := range all {
-			all[k].title = fmt.Sprintf("Loses %s in step %d (stated %d, %s)", []string{"the remainder", "every second name", "the connection", "a lock"}[k], k, all[k].stated, all[k].title)
+			what := fmt.Sprintf("stated %d, %s", all[k].stated, all[k].title)
+			if all[k].stated == 0 {
+				what = "certain"
+			}
+			all[k].title = fmt.Sprintf("Loses %s in step %d (%s)", []string{"the remainder", "every second name", "the connection", "the last line", "a lock"}[k], k, what)
 		}
 		s.pulls = append(s.pulls, all)
 	}
