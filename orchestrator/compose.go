@@ -134,6 +134,9 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		d.Cured = append(d.Cured, report.Cured{Title: c.inline(t.Assessment.Finding), Thread: t.URL})
 	}
 	d.Left = j.openThreads()
+	for _, i := range j.decisive {
+		d.Unsettled = append(d.Unsettled, j.in.Snapshot.placed(i))
+	}
 	for _, ig := range s.Metadata.Ignored {
 		if ig.Own {
 			d.Notes = append(d.Notes, c.inline(fmt.Sprintf("A comment in prloop's name is ignored: %s (%s).", ig.Why, ig.URL)))
@@ -150,10 +153,16 @@ func (j verdict) openThreads() (out []report.Finding) {
 	for i, t := range s.Conversation.Threads {
 		settled := slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) || now[i].Status == conversation.Resolved
 		if s.live(i) && !t.Closed && !settled && !slices.Contains(j.threads, i) {
-			out = append(out, report.Finding{File: s.named(t), Line: t.Line, Thread: t.URL})
+			out = append(out, s.placed(i))
 		}
 	}
 	return out
+}
+
+// placed is a thread of ours, by index in the conversation, as a report links it.
+func (s Snapshot) placed(thread int) report.Finding {
+	t := s.Conversation.Threads[thread]
+	return report.Finding{File: s.named(t), Line: t.Line, Thread: t.URL}
 }
 
 // onLines shows the comments on lines as they would be posted.

@@ -102,7 +102,9 @@ type verdict struct {
 	reason  string
 	// threads are those of ours that the distinct findings have, by index in the conversation, and cured those whose finding is gone.
 	// proposed are the comments on lines to be made; overMost is how many more there would be.
+	// decisive are those of our threads for which alone it does not approve (weighing).
 	threads  []int
+	decisive []int
 	cured    []cure
 	kept     []reply
 	proposed []proposal
@@ -129,8 +131,8 @@ func decide(m matched) verdict {
 	}
 	d.outcome, d.reason = m.ends(d.verdict.Consensus, d.why, d.counted)
 	if d.outcome == review.Converged {
-		if n := len(d.weighing(d.cures())); n > 0 {
-			d.outcome, d.reason = review.ChangesRequested, m.in.unresolvedWords(n)
+		if d.decisive = d.weighing(d.cures()); len(d.decisive) > 0 {
+			d.outcome, d.reason = review.ChangesRequested, m.in.unresolvedWords(len(d.decisive))
 		}
 	}
 	if d.outcome == review.ChangesRequested {

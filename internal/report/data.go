@@ -46,6 +46,8 @@ type Data struct {
 	Cured []Cured
 	// Left are the threads of prloop's that an approval leaves open, for nothing shows that their problem is gone: each with its place and Thread.
 	Left []Finding
+	// Unsettled are those that count as unresolved, although nobody raised their finding again.
+	Unsettled []Finding
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
 	Remarks, Notes []string
 	Receipt        review.Receipt

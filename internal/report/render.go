@@ -318,7 +318,7 @@ func (p *page) next(steps []string) {
 
 const nextStart = "**Next:**"
 
-// steps are made of the other facts. An approval has none but for threads that it leaves open.
+// steps are made of the other facts. An approval has none but to look at threads that it leaves open.
 func steps(l links, d Data) []string {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
@@ -379,25 +379,25 @@ func steps(l links, d Data) []string {
 			say("Resolve the open review threads (%d).", t.Threads.Unresolved)
 		}
 	}
+	if len(d.Unsettled) > 0 {
+		say("Change the code that these threads of prloop's are about, or have somebody with write access who did not open the pull request resolve them: %s.", l.places(d.Unsettled))
+	}
 	if len(d.Left) > 0 {
-		say("%s", leftOpen(l, d.Left))
+		say("Check these open threads of prloop's, whose problems nobody raised again, and resolve those that are fixed: %s.", l.places(d.Left))
 	}
 	return steps
 }
 
-// leftOpen asks for a look at open threads of prloop's, for which a merge may have to wait.
-func leftOpen(l links, list []Finding) string {
+// places links threads by where they stand.
+func (l links) places(threads []Finding) string {
 	var where []string
-	for _, f := range list[:min(len(list), maxLook)] {
+	for _, f := range threads[:min(len(threads), maxLook)] {
 		where = append(where, l.brief(f))
 	}
-	if more := len(list) - maxLook; more > 0 {
+	if more := len(threads) - maxLook; more > 0 {
 		where = append(where, fmt.Sprintf("and %d more", more))
 	}
-	if len(list) == 1 {
-		return "Check prloop's open thread at " + where[0] + ", whose problem nobody raised again: resolve it if it is fixed."
-	}
-	return fmt.Sprintf("Check prloop's %d open threads whose problems nobody raised again, and resolve those that are fixed: %s.", len(list), strings.Join(where, ", "))
+	return strings.Join(where, ", ")
 }
 
 // these names n findings of the table.
