@@ -123,7 +123,7 @@ func (in Inputs) placed(h AgentReport) (out []placedComment) {
 	if a == nil {
 		return nil
 	}
-	c, files := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo, PR: in.Request.Target.PR}}, gathered{in: in}.hunks()
+	c, files := cleanerFor(in.Request.Target), gathered{in: in}.hunks()
 	most := maxLined
 	if m := in.Request.InlineMost; m > 0 {
 		most = min(most, m)

@@ -6,13 +6,12 @@ import (
 
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // commandReport is the Markdown of a command's own comment, not yet sanitized as a whole. onLines tells which of its findings and wishes stand as comments on lines
 // instead; nil is none.
 func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, end int) bool) string {
-	c, plan := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo, PR: in.Request.Target.PR}}, in.Request.command(h)
+	c, plan := cleanerFor(in.Request.Target), in.Request.command(h)
 	d := report.Command{
 		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
 		Short: c.inline(plan.short(in.Snapshot.Brief)),

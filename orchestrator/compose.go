@@ -84,7 +84,7 @@ func (j verdict) report(result review.RunResult) string {
 
 // cleaner sanitizes the fields of the report.
 func (g gathered) cleaner() cleaner {
-	return cleaner{sanitize.Policy{Repo: g.in.Request.Target.Repo, PR: g.in.Request.Target.PR}}
+	return cleanerFor(g.in.Request.Target)
 }
 
 // conversation tells what became of comments on lines, and of threads.
@@ -399,6 +399,11 @@ func (m matched) waitsFor(g int) string {
 
 // cleaner sanitizes the fields of one report.
 type cleaner struct{ policy sanitize.Policy }
+
+// cleanerFor is the one for what is said of a target: its fields link to the pages of its repository and to no pull request but itself.
+func cleanerFor(t review.Target) cleaner {
+	return cleaner{sanitize.Policy{Repo: t.Repo, PR: t.PR}}
+}
 
 func (c cleaner) inline(s string) string { return sanitize.Inline(s, c.policy) }
 func (c cleaner) block(s string) string  { return sanitize.Field(s, c.policy) }

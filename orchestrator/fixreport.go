@@ -81,7 +81,7 @@ func (j *fixing) keep(ctx context.Context, fix review.FixOutcome) error {
 
 // fixReport renders the fix report. Agents supply fields, the template owns the structure (threats.md "Sanitization").
 func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome review.Outcome, reason, patch string) string {
-	c := cleaner{sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR}}
+	c := cleanerFor(req.Target)
 	d := report.FixData{
 		Target: req.Target, Round: judged.Inputs.Round, Rounds: req.rounds(), Outcome: outcome, Reason: c.inline(reason),
 		State: fix.State, Base: fix.Base, Head: fix.Head, NewerHead: fix.NewerHead, Commits: fix.Commits,

@@ -16,7 +16,7 @@ func (l *Loop) escalateOwn(ctx context.Context, steps Steps, req Request, p *pro
 	if p.quick == "" {
 		return l.escalateOlder(ctx, steps, req, p, in)
 	}
-	body := report.RenderEscalating(in.scanReport(said), cleaner{sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR}}.inline(in.Escalated))
+	body := report.RenderEscalating(in.scanReport(said), cleanerFor(req.Target).inline(in.Escalated))
 	return l.escalating(ctx, steps, req, p, in, OurComment{URL: p.quick, Scan: &scanName{req.ReviewID, req.Run, p.round, p.quickNonce}}, body)
 }
 
@@ -29,7 +29,7 @@ func (l *Loop) escalateOlder(ctx context.Context, steps Steps, req Request, p *p
 			why = "every change is reviewed in full"
 		}
 	}
-	c := cleaner{sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR}}
+	c := cleanerFor(req.Target)
 	body := report.RenderEscalating(report.Scan{Target: req.Target}, c.inline(why))
 	for _, one := range in.Snapshot.Ours {
 		if one.Scan == nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // narrow makes of a brief what a scout is given: the diff and nothing else, in the order of the diff until the budget is spent. What is left
@@ -230,7 +229,7 @@ func (in Inputs) scanEnds(read coverage) (review.Outcome, string) {
 
 // scanReport is a scan as its comment shows it.
 func (in Inputs) scanReport(r review.RunResult) report.Scan {
-	c := cleaner{sanitize.Policy{Repo: in.Request.Target.Repo, PR: in.Request.Target.PR}}
+	c := cleanerFor(in.Request.Target)
 	s := report.Scan{Target: in.Request.Target, Outcome: r.Outcome, Reason: c.inline(r.Reason), Complexity: r.Scan.Complexity, Reasons: c.lines(r.Scan.Reasons),
 		Standing: c.lines(r.Scan.Standing), Receipt: c.receipt(r.Receipt)}
 	for _, o := range r.Scan.Observations {
