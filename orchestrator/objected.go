@@ -212,7 +212,7 @@ func (o objection) notice(became string, byApp bool) string {
 	if byApp && o.grave() {
 		who = "they resolve the thread."
 	}
-	says := "What " + o.by + " objected to here was " + became + ".\n\nIt counts until " + who
+	says := "The objection of " + o.by + " here was " + became + ".\n\nIt counts until " + who
 	if o.severe {
 		says = "P1: " + says
 	}

@@ -166,9 +166,9 @@ func TestWhatOthersEditedWeighsWhatItDid(t *testing.T) {
 		editedBy, body string
 		want           string
 	}{
-		{true, "author", "Good point.", "P1: What maintainer objected to here was changed by author."},
-		{true, "author", "> P1: prices", "P1: What maintainer objected to here was changed by author."},
-		{false, "author", "nit: fine", "What maintainer objected to here was changed by author."},
+		{true, "author", "Good point.", "P1: The objection of maintainer here was changed by author."},
+		{true, "author", "> P1: prices", "P1: The objection of maintainer here was changed by author."},
+		{false, "author", "nit: fine", "The objection of maintainer here was changed by author."},
 		{true, "author", "P1: The prices are wrong.", "P1: The prices are wrong."},
 		{true, "", "Good point.", "Good point."},
 	} {

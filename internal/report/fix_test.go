@@ -268,7 +268,7 @@ func TestFirstLinesOfAFixReport(t *testing.T) {
 		"fix-refused":       {"fix not pushed, it breaks 2 rules of the push policy · round 1 of 3", "Nothing was pushed: "},
 		"fix-verify-failed": {"fix not pushed, 1 of 2 checks failed · a person is needed · round 1 of 3", "Nothing was pushed: the fix does not pass the checks of this repository."},
 		"fix-unchanged":     {"nothing fixed, the fixer changed no file · round 1 of 3", "Nothing was pushed: "},
-		"fix-nothing":       {"nothing fixed, what the fixer changed is not pushed · round 1 of 3", "Nothing was pushed: nobody asked for what the fixer changed (3 files, 41 lines)."},
+		"fix-nothing":       {"nothing fixed, changes not pushed · round 1 of 3", "Nothing was pushed: the changes of the fixer (3 files, 41 lines) fix no finding."},
 		"fix-superseded":    {"fix not pushed, the branch moved · round 1 of 3", "Nothing was pushed: the branch moved from [`012345678901`]"},
 		"fix-failed":        {"fix failed · round 1 of 3", "Nothing was pushed: the fixer's work could not be used."},
 	}

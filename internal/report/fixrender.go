@@ -67,7 +67,7 @@ func fixTitle(d FixData) string {
 	case FixUnchanged:
 		text = "nothing fixed, the fixer changed no file"
 		if d.Files > 0 {
-			text = "nothing fixed, what the fixer changed is not pushed"
+			text = "nothing fixed, changes not pushed"
 		}
 	case FixSuperseded:
 		text = "fix not pushed, the branch moved"
@@ -116,7 +116,7 @@ func (p *page) gist(d FixData) []string {
 	case FixUnchanged:
 		out = []string{none + "there is nothing to push."}
 		if d.Files > 0 {
-			out = []string{none + "nobody asked for what the fixer changed (" + count(d.Files, "file") + ", " + count(d.Lines, "line") + ")."}
+			out = []string{none + "the changes of the fixer (" + count(d.Files, "file") + ", " + count(d.Lines, "line") + ") fix no finding."}
 		}
 	case FixSuperseded:
 		out = []string{none + "the branch moved from " + p.links.commit(d.Base) + " to " + p.links.commit(d.NewerHead) + " in the meantime, and what stands there was not touched."}
