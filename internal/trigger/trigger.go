@@ -142,7 +142,7 @@ func bare(word string) string { return strings.ToLower(strings.Trim(word, ".,;:!
 // The words by which people ask for a stop, and those that may stand before or around them.
 var (
 	stopping = []string{Stop, "cancel", "abort"}
-	polite   = strings.Fields("please pls hey hi ok okay thanks sorry just now and so can could would will you it this that")
+	polite   = strings.Fields("please pls hey hi ok okay thanks sorry just now and so can could would will you someone somebody it this that")
 )
 
 // stops reports whether a stop is the first thing that a text asks for.
@@ -166,7 +166,7 @@ func asksOnly(text string) bool {
 }
 
 // no is how people say that they want no review.
-var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|please stop)\b`)
+var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that)|please stop)\b`)
 
 // declines reports whether a text says no: a review costs money, and one that is wanted is asked for in a word.
 func declines(text string) bool { return no.MatchString(text) }
