@@ -300,8 +300,7 @@ func (g gathered) weakened() string {
 		if p.Fix == nil || p.Fix.Head == "" {
 			continue
 		}
-		for _, test := range p.Fix.Tests {
-			file, _, _ := strings.Cut(test, ": ")
+		for _, file := range p.Fix.TestFiles {
 			if name := sanitize.CodeSpan(file); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
