@@ -11,9 +11,6 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// collaborator is what GitHub says of somebody who may write and is no member.
-const collaborator = "COLLABORATOR"
-
 // belonging is a discussion in which whoever may write is said to belong here. Of a member whose membership is private GitHub says CONTRIBUTOR or NONE, so
 // their permission is asked, where they say something that blocks when one who belongs here says it. What GitHub told is added to known.
 func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discussion, known *conversation.People) (review.Discussion, error) {
@@ -26,7 +23,7 @@ func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discuss
 	}
 	raised := func(p review.Person) review.Person {
 		if v := known.Voice(p.Login, p.Bot); v.Write && !v.Bot && !review.MayBlock(p.Association) {
-			p.Association = collaborator
+			p.Association = review.Collaborator
 		}
 		return p
 	}
@@ -54,7 +51,7 @@ func outsiders(d review.Discussion) (out []string) {
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
 			hidden := c.Minimized && sanitize.HasMarker(t.Comments[0].Body)
-			add(c.Author, (hidden || threads.Severe(c.Body, collaborator)) && !sanitize.HasMarker(c.Body))
+			add(c.Author, (hidden || threads.Severe(c.Body, review.Collaborator)) && !sanitize.HasMarker(c.Body))
 		}
 	}
 	for _, r := range d.Reviews {

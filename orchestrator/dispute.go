@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -290,7 +291,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		t := in.Snapshot.Conversation.Threads[d.thread]
 		judged := conversation.Judged{Ruling: v.said.Ruling, Risk: v.said.Risk, Proven: v.proven()}
-		if a, ok := in.Snapshot.persons().Decide(t, graveThread(t) || saysGrave(in.Snapshot.persons(), t), judged); ok {
+		if a, ok := in.Snapshot.persons().Decide(t, objections.GraveThread(t) || objections.SaysGrave(in.Snapshot.persons(), t), judged); ok {
 			r := ruled{Answer: a, reason: strings.TrimSpace(v.said.Reason), maintained: v.said.Ruling == review.RulingMaintained}
 			if a.Ruling == conversation.Conceded {
 				r.fact = v.fact()
@@ -323,7 +324,7 @@ func (g gathered) agreed() gathered {
 			continue
 		}
 		t := s.Threads[thread]
-		by, why, ok := people.Settled(t, graveThread(t))
+		by, why, ok := people.Settled(t, objections.GraveThread(t))
 		if r := now[thread]; !ok {
 			by, why = r.Word, string(r.Ruling)+": "+r.reason
 		}
@@ -356,7 +357,7 @@ func (g gathered) settledIn(group []int, of map[int]int) int {
 	thread := -1
 	for _, i := range group {
 		t, ok := of[i]
-		if !ok && grave(g.findings[i]) || ok && t < 0 {
+		if !ok && objections.Grave(g.findings[i]) || ok && t < 0 {
 			return -1
 		}
 		if ok && thread < 0 {

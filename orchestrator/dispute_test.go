@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 )
 
@@ -147,7 +148,7 @@ func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
 			if pick(2) == 0 {
 				th.Closed, th.ClosedBy = true, closers[pick(len(closers))]
 			}
-			if th.Closed && th.ClosedBy == "boss" && grave(th.Asserted()) && th.Ruling == "" && th.Status != conversation.Resolved {
+			if th.Closed && th.ClosedBy == "boss" && objections.Grave(th.Asserted()) && th.Ruling == "" && th.Status != conversation.Resolved {
 				by[list[i].Title] = "boss"
 			}
 			a := review.Assessment{Status: review.Refuted, Ruling: rulings[pick(len(rulings))], Risk: risks[pick(len(risks))], Reason: "So."}
@@ -161,7 +162,7 @@ func TestNoModelAloneRemovesAGraveFinding(t *testing.T) {
 		counts := func(j Judgement) map[string]bool {
 			out := map[string]bool{}
 			for _, g := range j.Result.Groups {
-				if f := j.Result.Findings[g.Findings[0]]; g.Counts && grave(f) {
+				if f := j.Result.Findings[g.Findings[0]]; g.Counts && objections.Grave(f) {
 					out[f.Title] = true
 				}
 			}

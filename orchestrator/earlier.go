@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 )
@@ -120,7 +121,7 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 	out = s.openRaisers(r)
 	for _, f := range r.Fates {
 		for _, by := range f.By {
-			if f.Last != r.Round && grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
+			if f.Last != r.Round && objections.Grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
 				out = append(out, by.Name)
 			}
 		}
@@ -131,12 +132,12 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 // openRaisers are those of raisers whose findings a run left open at its end.
 func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
 	for i, f := range r.Findings {
-		if grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
+		if objections.Grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
 			out = append(out, f.Source.Name)
 		}
 	}
 	for _, u := range r.Unverified {
-		if grave(u.Finding) {
+		if objections.Grave(u.Finding) {
 			out = append(out, u.Finding.Source.Name)
 		}
 	}
@@ -163,7 +164,7 @@ func (s Snapshot) settledAs(r review.RunResult, finding int) bool {
 		}
 		if at >= 0 && t.Identity == r.Groups[at].ID && slices.Contains(t.RaisedBy, f.Source.Name) ||
 			slices.ContainsFunc(t.Shown(), func(w review.Finding) bool {
-				return w.Source.Name == f.Source.Name && grave(w) && sameLines(w, f) && identity.Alike(w, f)
+				return w.Source.Name == f.Source.Name && objections.Grave(w) && sameLines(w, f) && identity.Alike(w, f)
 			}) {
 			return true
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -144,7 +145,7 @@ func (g gathered) heavy(groups [][]int) map[int]bool {
 // grave, or by a ruling of ours.
 func (s Snapshot) decided(thread int, heavy bool) bool {
 	t := s.Conversation.Threads[thread]
-	_, _, ok := s.persons().Settled(t, heavy || graveThread(t))
+	_, _, ok := s.persons().Settled(t, heavy || objections.GraveThread(t))
 	return ok
 }
 
@@ -175,11 +176,11 @@ func (g gathered) settledBy(heavy map[int]bool) map[int]int {
 	silent, ruled := g.silences(heavy), g.in.ruledOn()
 	settles := func(w wording, i int) bool {
 		f := g.findings[i]
-		return silent(w.thread, i) && (!heavy[i] || grave(f)) && g.in.Snapshot.beyond(w, f, ruled(w.thread)) == ""
+		return silent(w.thread, i) && (!heavy[i] || objections.Grave(f)) && g.in.Snapshot.beyond(w, f, ruled(w.thread)) == ""
 	}
 	holds := func(w wording, i int) bool {
 		known := w.Line != nil && g.findings[i].Line != nil
-		return g.in.Snapshot.live(w.thread) && !silent(w.thread, i) && (!heavy[i] || grave(g.findings[i]) || grave(w.Finding)) &&
+		return g.in.Snapshot.live(w.thread) && !silent(w.thread, i) && (!heavy[i] || objections.Grave(g.findings[i]) || objections.Grave(w.Finding)) &&
 			!(known && w.elsewhere(g.findings[i]))
 	}
 	placed := func(w wording, i int) bool { return w.Line != nil && g.findings[i].Line != nil }
@@ -221,7 +222,7 @@ func nearest(known []wording, f review.Finding, may func(w wording) bool) float6
 // what a ruling settled: how the code was when the thread was opened is nothing to that.
 func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
-	case grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
+	case objections.Grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
 	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:
 		return "it was said to be less grave, or not to be about security"
@@ -298,7 +299,10 @@ func (m matched) unsettled() map[int]string {
 	settled := m.settledBy(heavy)
 	for g, group := range m.groups {
 		at := slices.IndexFunc(group, func(i int) bool { _, ok := similar[i]; return ok })
-		open := slices.IndexFunc(group, func(i int) bool { t, ok := settled[i]; return (!ok || t < 0) && (grave(m.findings[i]) || !heavy[i]) })
+		open := slices.IndexFunc(group, func(i int) bool {
+			t, ok := settled[i]
+			return (!ok || t < 0) && (objections.Grave(m.findings[i]) || !heavy[i])
+		})
 		if at >= 0 && open >= 0 {
 			thread := similar[group[at]]
 			t := m.in.Snapshot.Conversation.Threads[thread]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -19,7 +20,7 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 	c := snap.checker(l.History)
 	for _, t := range snap.Conversation.Threads {
 		older := !t.Closed && t.Head != snap.Range.Head
-		if !snap.persons().Live(t) || t.Evidence == "" || !older && !graveThread(t) {
+		if !snap.persons().Live(t) || t.Evidence == "" || !older && !objections.GraveThread(t) {
 			continue
 		}
 		name := snap.named(t)
@@ -31,7 +32,7 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 			return nil, nil, err
 		}
 		switch stands := bears(file, t); {
-		case stands && graveThread(t):
+		case stands && objections.GraveThread(t):
 			changed, err := l.changedAt(ctx, c, t, snap.Range.Head)
 			if err != nil {
 				return nil, nil, err
@@ -90,14 +91,14 @@ func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversatio
 // saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed, and what counted as an
 // objection before: prloop's own answer, against which they said it, may be deleted since.
 func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
-	c, people, kept := snap.checker(l.History), snap.persons(), objectionsOf(snap.Remembered)
+	c, people, kept := snap.checker(l.History), snap.persons(), objections.Parse(snap.Remembered)
 	for _, t := range snap.Conversation.Threads {
 		for i := range t.DeveloperReplies {
 			r := &t.DeveloperReplies[i]
 			if !t.Live() || !people.MayObject(*r) {
 				continue
 			}
-			if r.After = slices.ContainsFunc(kept, func(o objection) bool { return o.counts && o.comment == r.ID }); r.After {
+			if r.After = slices.ContainsFunc(kept, func(o objections.Objection) bool { return o.Counted(r.ID) }); r.After {
 				continue
 			}
 			var err error

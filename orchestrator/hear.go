@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 )
 
@@ -64,11 +65,11 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 		return kind.Authentic(c, pr, viewer) || slices.Contains(posted, c.URL) && kind.Sealed(c, pr)
 	}
 	snap.Remembered = remember(snap.Remembered, t.asIs.Comments, ours)
-	kept := slices.DeleteFunc(objectionsOf(snap.Remembered), func(o objection) bool { return o.withdrawn(t.belonging) })
-	discussion := putBack(t.belonging, kept, t.people.ByApp)
+	kept := slices.DeleteFunc(objections.Parse(snap.Remembered), func(o objections.Objection) bool { return o.Withdrawn(t.belonging) })
+	discussion := objections.PutBack(t.belonging, kept, t.people.ByApp)
 	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 	snap.Conversation = &state
-	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, settlers(discussion, kept)); err != nil {
+	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, objections.Settlers(discussion, kept)); err != nil {
 		return fixed, err
 	}
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
@@ -90,8 +91,8 @@ func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 	if err := l.saidAfter(ctx, *snap); err != nil {
 		return err
 	}
-	snap.Lost = snap.lost()
-	snap.Discussion = withoutOwn(snap.Discussion, *snap.Conversation, snap.persons(), objectionsOf(snap.Lost))
+	snap.Lost = objections.Lost(snap.persons(), snap.Remembered, snap.Discussion, snap.Conversation.Threads, snap.PR.UpdatedAt)
+	snap.Discussion = objections.WithoutOwn(snap.Discussion, *snap.Conversation, snap.persons(), snap.Lost)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -80,7 +81,7 @@ func (j verdict) proposals(c cleaner) (out []proposal, over int) {
 
 // grave reports whether a wording of a distinct finding is.
 func (g gathered) grave(group []int) bool {
-	return slices.ContainsFunc(group, func(i int) bool { return grave(g.findings[i]) })
+	return slices.ContainsFunc(group, func(i int) bool { return objections.Grave(g.findings[i]) })
 }
 
 // onLinesAsked reports whether comments on lines are asked for.

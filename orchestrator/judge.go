@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/consensus"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -146,7 +147,7 @@ func decide(m matched) verdict {
 	gone := d.cures()
 	d.kept = d.leftOpen(gone)
 	d.cured = slices.DeleteFunc(gone, func(c cure) bool {
-		return saysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread])
+		return objections.SaysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread])
 	})
 	return d
 }
@@ -190,8 +191,8 @@ func (g gathered) settled(t Tracked) bool {
 		if t.silent(f.Source) {
 			return true
 		}
-		if !grave(f) { // who thought it minor does not settle that it is grave
-			return !slices.ContainsFunc(t.Findings, grave)
+		if !objections.Grave(f) { // who thought it minor does not settle that it is grave
+			return !slices.ContainsFunc(t.Findings, objections.Grave)
 		}
 		return f.Source.Type != "agent" || g.looked(f.Source.Name)
 	})
@@ -203,7 +204,7 @@ func (g gathered) notRevisited(earlier, now Tracked) (left []review.Finding) {
 	for _, f := range earlier.Findings {
 		mine := func(o review.Finding) bool { return sameSource(o.Source, f.Source) }
 		open := !g.looked(f.Source.Name) && !earlier.silent(f.Source) || g.doubtedBy(earlier, f.Source)
-		if grave(f) && f.Source.Type == "agent" && open && !slices.ContainsFunc(now.Findings, mine) {
+		if objections.Grave(f) && f.Source.Type == "agent" && open && !slices.ContainsFunc(now.Findings, mine) {
 			left = append(left, f)
 		}
 	}
@@ -231,7 +232,7 @@ func (g gathered) withoutRules() bool {
 // The most urgent are told first: behind a P3 there is nothing else, but for what has a limit of its own.
 func (g gathered) untold() string {
 	minor := func(f review.Finding) bool { return f.Priority == review.P3 && f.Unconfirmed == "" }
-	others := func(f review.Finding) bool { return grave(f) && !ofSecrets(f) }
+	others := func(f review.Finding) bool { return objections.Grave(f) && !ofSecrets(f) }
 	for _, h := range g.in.Reports {
 		r, said := h.Answer.Receipt, h.Answer.Reviewer
 		if said != nil && said.Omitted > 0 && (overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {

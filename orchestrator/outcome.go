@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -87,7 +88,7 @@ func (m matched) unasked(c counted) (left []Tracked) {
 		again := i < len(m.groups) // the findings of this round come first, and behind their wordings those of who was not heard again
 		switch {
 		case again && (c.counts[m.groups[i][0]] || len(t.Findings) == len(m.groups[i])):
-		case !again && (t.Round == m.in.Round || t.Settled || !slices.ContainsFunc(t.Findings, grave)):
+		case !again && (t.Round == m.in.Round || t.Settled || !slices.ContainsFunc(t.Findings, objections.Grave)):
 		default:
 			left = append(left, t)
 		}

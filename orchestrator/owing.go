@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -38,7 +39,7 @@ func (d verdict) raised() (names []string) {
 		return nil
 	}
 	add := func(f review.Finding) {
-		if name := sanitize.RaisedBy(f.Source.Name); grave(f) && f.Source.Type == "agent" && !slices.Contains(names, name) {
+		if name := sanitize.RaisedBy(f.Source.Name); objections.Grave(f) && f.Source.Type == "agent" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -87,7 +88,7 @@ func (d verdict) raisedInThreads() (names []string) {
 	said := func(said []review.Finding, settled bool) {
 		here := map[string]bool{}
 		for _, f := range said {
-			if by := f.Source.Name; grave(f) && !here[by] {
+			if by := f.Source.Name; objections.Grave(f) && !here[by] {
 				here[by], open[by] = true, open[by] || !settled
 				threads[by]++
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -30,7 +31,7 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	if req.Fix != nil {
 		logins = append(logins, speakers(d)...)
 		for _, t := range s.Threads { // one that is closed over what they say counts as open
-			logins = append(logins, sayGrave(out, t)...)
+			logins = append(logins, objections.SayGrave(out, t)...)
 		}
 	}
 	if l.People == nil || len(logins)+len(s.Threads) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 )
 
@@ -43,7 +44,7 @@ func match(said gathered) matched {
 		t.Words = in.Snapshot.words(t.Findings)
 		first := m.findings[group[0]]
 		if old := m.same[g]; old >= 0 {
-			returned[old] = slices.ContainsFunc(t.Findings, grave) || !slices.ContainsFunc(in.Earlier[old].Findings, grave) // what comes back as minor is not settled by that
+			returned[old] = slices.ContainsFunc(t.Findings, objections.Grave) || !slices.ContainsFunc(in.Earlier[old].Findings, objections.Grave) // what comes back as minor is not settled by that
 			was := in.Earlier[old]
 			t.No, t.ID, t.Claim, t.FixedIn, t.Introduced = was.No, was.ID, was.Claim, was.FixedIn, was.Introduced
 			switch {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/objections"
 )
 
 // Whose closing settles what people say as grave in a thread of ours: theirs alone, or that of somebody else who may write, but for the author, prloop's account where no
@@ -37,7 +38,7 @@ func TestClosedOver(t *testing.T) {
 			if people.ByApp = app; app && row.by == "ada" {
 				people.Author = "renovate[bot]"
 			}
-			if got := closedOver(people, th); got != want {
+			if got := objections.ClosedOver(people, th); got != want {
 				t.Errorf("closed by %q over %q, an app's %t: %t, want %t", row.by, row.said, app, got, want)
 			}
 			people.Author = "ada"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -114,7 +115,7 @@ func (in Inputs) standing() []string {
 			if people.Live(t) && !t.Closed {
 				open++
 			}
-			if closedOver(people, t) {
+			if objections.ClosedOver(people, t) {
 				over++
 			}
 		}

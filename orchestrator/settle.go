@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -55,7 +56,7 @@ func (j verdict) cures() (out []cure) {
 
 // unchanged reports whether a thread is about something grave, and its code stands as it did.
 func (j verdict) unchanged(t conversation.Thread) bool {
-	return graveThread(t) && slices.Contains(j.in.Snapshot.Unchanged, t.ID)
+	return objections.GraveThread(t) && slices.Contains(j.in.Snapshot.Unchanged, t.ID)
 }
 
 // saidLater reports whether people said something, at a later head, of grave code that stands as it did: no judge shows over that what cures it.
@@ -124,7 +125,7 @@ func (m matched) fixed(t conversation.Thread) *review.Claim {
 		unsaid := func(said review.Finding) bool {
 			same := func(_, i int) bool {
 				f := old.Findings[i]
-				return !quoteApart(said, f) && (said.Source.Name == "" || said.Source.Name == f.Source.Name) && (grave(f) || !grave(said))
+				return !quoteApart(said, f) && (said.Source.Name == "" || said.Source.Name == f.Source.Name) && (objections.Grave(f) || !objections.Grave(said))
 			}
 			return len(identity.MatchAmong([]review.Finding{said}, old.Findings, nil, same)) == 0
 		}
@@ -145,15 +146,15 @@ func (j verdict) reopened() (out []int) {
 			continue
 		}
 		t := j.in.Snapshot.Conversation.Threads[i]
-		grave := graveThread(t) || slices.ContainsFunc(j.groups[g], func(f int) bool { return grave(j.findings[f]) })
-		if t.Closed && t.Live() && grave && !closedOver(j.in.Snapshot.persons(), t) { // that one is answered in
+		grave := objections.GraveThread(t) || slices.ContainsFunc(j.groups[g], func(f int) bool { return objections.Grave(j.findings[f]) })
+		if t.Closed && t.Live() && grave && !objections.ClosedOver(j.in.Snapshot.persons(), t) { // that one is answered in
 			out = append(out, i)
 		}
 	}
 	if s := j.in.Snapshot.Conversation; s != nil {
 		counts := j.weighing(nil)
 		for i, t := range s.Threads {
-			if (j.objected(t) || t.Closed && slices.Contains(counts, i) && !closedOver(j.in.Snapshot.persons(), t)) && !slices.Contains(out, i) {
+			if (j.objected(t) || t.Closed && slices.Contains(counts, i) && !objections.ClosedOver(j.in.Snapshot.persons(), t)) && !slices.Contains(out, i) {
 				out = append(out, i)
 			}
 		}
@@ -163,17 +164,9 @@ func (j verdict) reopened() (out []int) {
 
 // objected reports whether a thread is closed in which somebody objects, who is not answered there.
 func (j verdict) objected(t conversation.Thread) bool {
-	_, objects := j.in.Snapshot.persons().Objection(t, graveThread(t))
-	return objects && t.Closed && !closedOver(j.in.Snapshot.persons(), t)
+	_, objects := j.in.Snapshot.persons().Objection(t, objections.GraveThread(t))
+	return objects && t.Closed && !objections.ClosedOver(j.in.Snapshot.persons(), t)
 }
-
-// grave reports whether a finding is one that is not settled by closing its thread.
-func grave(f review.Finding) bool {
-	return f.Priority == review.P0 || f.Priority == review.P1 || identity.Security(f.Category)
-}
-
-// graveThread reports whether a thread shows a wording that is grave.
-func graveThread(t conversation.Thread) bool { return slices.ContainsFunc(t.Shown(), grave) }
 
 // mostDeclined is how often GitHub may decline before no further thread is tried: one that somebody deleted costs the others nothing, and a right that is
 // missing is not asked for again and again.
@@ -265,9 +258,9 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 	for _, r := range judged.answers {
 		reason, text := sanitize.Inline(r.reason, policy), ""
 		if r.answer.Because == conversation.BecauseSaid {
-			text = report.LeftOpen(conversation.HandedOverWords, sayGrave(snap.persons(), snap.Conversation.Threads[r.thread])[0], reason)
+			text = report.LeftOpen(conversation.HandedOverWords, objections.SayGrave(snap.persons(), snap.Conversation.Threads[r.thread])[0], reason)
 		} else {
-			text = r.words(reason, snap.persons().Reviewers, snap.persons().ByApp && graveThread(snap.Conversation.Threads[r.thread]), snap.Range.Head, req.Target)
+			text = r.words(reason, snap.persons().Reviewers, snap.persons().ByApp && objections.GraveThread(snap.Conversation.Threads[r.thread]), snap.Range.Head, req.Target)
 		}
 		out = append(out, spoken{
 			thread: r.thread, text: text,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -56,7 +57,7 @@ func sameSource(a, b review.Source) bool { return a.Type == b.Type && a.Name == 
 func (t Tracked) quieted(now review.Finding) Tracked {
 	if !slices.ContainsFunc(t.Findings, func(f review.Finding) bool {
 		nowhere := f.Line == nil && now.Line == nil && f.File == now.File
-		return sameSource(f.Source, now.Source) && grave(f) && !(grave(now) && (nowhere || sameLines(f, now)))
+		return sameSource(f.Source, now.Source) && objections.Grave(f) && !(objections.Grave(now) && (nowhere || sameLines(f, now)))
 	}) {
 		t.quiet = append(slices.Clone(t.quiet), now.Source)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 )
 
@@ -42,7 +43,7 @@ func (h AgentReport) raised(t conversation.Thread) bool {
 
 // raisedIn reports whether a thread shows something grave from a reviewer.
 func raisedIn(t conversation.Thread, name string) bool {
-	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return grave(f) && f.Source.Name == name })
+	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return objections.Grave(f) && f.Source.Name == name })
 }
 
 // raisedSince reports whether a reviewer of the earlier run has raised something grave on another head since it answered, and the thread is open: its answer
@@ -54,7 +55,7 @@ func (s Stored) raisedSince(snap Snapshot) bool {
 	then := s.Inputs.Snapshot.Conversation
 	for i, t := range snap.Conversation.Threads {
 		known := then != nil && slices.ContainsFunc(then.Threads, func(o conversation.Thread) bool { return o.ID == t.ID })
-		open := t.Live() && graveThread(t) && !snap.decided(i, true)
+		open := t.Live() && objections.GraveThread(t) && !snap.decided(i, true)
 		if !known && open && t.Head != snap.Range.Head && slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool { return h.raised(t) }) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -62,7 +63,7 @@ func (v *values) hash(ctx context.Context, f review.Finding) (string, error) {
 // its like lines; of other like lines of a file each has its own, by before, which is what likeBefore says. Where the lines are not to be found it is of the whole change, so that no
 // other finding has it. It is empty for small findings, and for what is about a whole file.
 func (v *values) valueHash(f review.Finding, before int) (string, error) {
-	if f.Line == nil || !ofSecrets(f) && !grave(f) {
+	if f.Line == nil || !ofSecrets(f) && !objections.Grave(f) {
 		return "", nil
 	}
 	lines := v.lines(f.File)
@@ -98,7 +99,7 @@ func (v *values) valueHash(f review.Finding, before int) (string, error) {
 // likeBefore counts the lines of the file of a grave finding that are like its first one: those that the change does not add, wherever they stand, and those it adds
 // before. Whoever dismissed one of them said nothing of the next (threats.md T535). It is 0 for a secret, which is the same wherever it stands.
 func (v *values) likeBefore(ctx context.Context, f review.Finding) (out int, err error) {
-	if f.Line == nil || ofSecrets(f) || !grave(f) {
+	if f.Line == nil || ofSecrets(f) || !objections.Grave(f) {
 		return 0, nil
 	}
 	lines := v.lines(f.File)

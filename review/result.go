@@ -111,11 +111,14 @@ type ReviewState struct {
 	ChangesRequestedBy  []ChangesRequestedBy `json:"changesRequestedBy"`
 }
 
+// Collaborator is the author association of somebody who may write and is no member.
+const Collaborator = "COLLABORATOR"
+
 // MayBlock reports whether somebody with this author association may block by requesting changes: owners, members and
 // collaborators may (spec.md A6, decision 9).
 func MayBlock(association string) bool {
 	switch strings.ToUpper(strings.TrimSpace(association)) {
-	case "OWNER", "MEMBER", "COLLABORATOR":
+	case "OWNER", "MEMBER", Collaborator:
 		return true
 	}
 	return false

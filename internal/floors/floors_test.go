@@ -84,6 +84,7 @@ var table = map[string]int{
 	"agents":                     3,
 	"internal/aftermerge":        3, // what posted findings became; pure
 	"internal/acp":               3,
+	"internal/objections":        3, // what people object in our threads, remembered; pure
 	"internal/github":            3,
 	"internal/git":               3,
 	"internal/store":             3,

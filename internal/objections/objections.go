@@ -1,0 +1,144 @@
+// Package objections remembers what people object to in our threads, and knows what they say there as grave. Reports and the record keep it from run to run, because whoever
+// may write can edit and delete comments. It is pure.
+package objections
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Objection is what somebody said in a thread of ours, as reports and the record keep it for later runs: whoever may write can edit and delete comments, those of
+// others and ours too, and GitHub does not say who deleted one (threats.md T552).
+type Objection struct {
+	// thread is what sanitize.ThreadNamed gives, comment the number of their comment.
+	thread  string
+	comment int64
+	// at is when it was said; of one that is lost, when that was seen first.
+	at time.Time
+	// counts is true of what counts against a cure, severe of what they say as P0 or P1, heavy of a thread about something grave, lost of what stands in no thread of
+	// ours any more.
+	counts, severe, heavy, lost bool
+	by                          string
+}
+
+// String is how a marker keeps it.
+func (o Objection) String() string {
+	bits := 0
+	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost} {
+		if set {
+			bits |= 1 << i
+		}
+	}
+	return fmt.Sprintf("%s.%d.%d.%x.%s", o.thread, o.comment, o.at.Unix(), bits, strings.ReplaceAll(o.by, "-", "+"))
+}
+
+// Parse reads objections as markers keep them. What is none is left out.
+func Parse(names []string) (out []Objection) {
+	for _, name := range names {
+		parts := strings.Split(name, ".")
+		if len(parts) != 5 {
+			continue
+		}
+		comment, noNumber := strconv.ParseInt(parts[1], 10, 64)
+		at, noTime := strconv.ParseInt(parts[2], 10, 64)
+		bits, noBits := strconv.ParseUint(parts[3], 16, 8)
+		if cmp.Or(noNumber, noTime, noBits) != nil {
+			continue
+		}
+		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0,
+			by: strings.ReplaceAll(parts[4], "+", "-")})
+	}
+	return out
+}
+
+// is reports whether a comment is the one that objects.
+func (o Objection) is(c review.Comment) bool { return o.comment == c.DatabaseID }
+
+// in reports whether a thread, by what GitHub calls it, is the one that it was said in, or stands for that one.
+func (o Objection) in(node string) bool {
+	return sanitize.ThreadNamed(node) == o.thread || node == lostThread+o.thread
+}
+
+// lostThread begins the name of a thread that stands for one which is not on GitHub any more.
+const lostThread = "lost-"
+
+// weight orders objections by what is kept first: what is grave, then what is lost.
+func (o Objection) weight() (n int) {
+	if o.grave() {
+		n += 2
+	}
+	if o.lost {
+		n++
+	}
+	return n
+}
+
+// grave reports whether it is settled as what is grave.
+func (o Objection) grave() bool { return o.severe || o.heavy }
+
+// and is an objection of which another run knows as well.
+func (o Objection) and(other Objection) Objection {
+	if other.lost && !o.lost {
+		o.lost, o.at = true, other.at
+	}
+	o.counts, o.severe, o.heavy = o.counts || other.counts, o.severe || other.severe, o.heavy || other.heavy
+	return o
+}
+
+// Counted reports whether it counts against a cure and is the reply of that number.
+func (o Objection) Counted(reply int64) bool { return o.counts && o.comment == reply }
+
+// Standing are the objections that are open in our threads: of each person in a thread the newest that is a P0 or a P1, and the newest other. What they say more softly
+// later takes nothing of that back.
+func Standing(people conversation.People, threads []conversation.Thread) (out []Objection) {
+	for _, t := range threads {
+		heavy := GraveThread(t)
+		against, severe := people.Objections(t, heavy), OpenGrave(people, t)
+		for _, r := range t.DeveloperReplies {
+			among := func(list []conversation.Reply) bool {
+				return slices.ContainsFunc(list, func(a conversation.Reply) bool { return a.ID == r.ID })
+			}
+			o := Objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author, counts: among(against), severe: among(severe)}
+			if o.counts || o.severe {
+				out = append(slices.DeleteFunc(out, func(old Objection) bool { return old.thread == o.thread && old.by == o.by && old.severe == o.severe }), o)
+			}
+		}
+	}
+	return out
+}
+
+// Open are the objections that are open in our threads, and those of lost ones, as a marker keeps them: those of the most weight, and of these the newest.
+func Open(people conversation.People, threads []conversation.Thread, lost []string) (names []string) {
+	all := append(Standing(people, threads), Parse(lost)...)
+	slices.SortFunc(all, func(a, b Objection) int {
+		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.comment, b.comment))
+	})
+	for _, o := range all {
+		names = append(names, o.String())
+	}
+	return names[max(0, len(names)-sanitize.MostObjected):]
+}
+
+// Merge adds to what is remembered what another report keeps. Either may be the older one: what one of them says as grave is.
+func Merge(known, other []string) (names []string) {
+	all, before := Parse(known), len(Parse(known))
+	for _, o := range Parse(other) {
+		if at := slices.IndexFunc(all[:before], func(k Objection) bool { return k.comment == o.comment }); at >= 0 {
+			all[at] = all[at].and(o)
+		} else {
+			all = append(all, o)
+		}
+	}
+	for _, o := range all {
+		names = append(names, o.String())
+	}
+	return names
+}
