@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
@@ -124,7 +125,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
 	report := AgentReport{Answer: answer}
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleScout {
-		report.Missed = missed(asked.Brief)
+		report.Missed = coverage.Missed(asked.Brief)
 	}
 	if r := answer.Reviewer; r != nil {
 		check := snap.checker(l.History)

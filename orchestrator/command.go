@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
@@ -84,7 +85,7 @@ func (c CommandPlan) listens() bool {
 // about reports whether a command is about a file, by its name as it is spelled.
 func (c CommandPlan) about(file string) bool {
 	g := globs.Globs{Include: c.Include, Exclude: c.Exclude}
-	if nameMasked(file) {
+	if masks.InName(file) {
 		g.Include = nil
 	}
 	return g.Match(spelling.Raw(file))

@@ -175,11 +175,15 @@ func paths(b review.Brief) (out []string) {
 
 // shownIn reports which lines of the head version a brief shows.
 func shownIn(b review.Brief) func(file string, line int) bool {
-	there := map[Line]bool{}
+	type at struct {
+		file string
+		line int
+	}
+	there := map[at]bool{}
 	regions := func(file string, list []review.Region) {
 		for _, r := range list {
 			for n := r.Start; n <= r.End; n++ {
-				there[Line{file, n}] = true
+				there[at{file, n}] = true
 			}
 		}
 	}
@@ -192,7 +196,7 @@ func shownIn(b review.Brief) func(file string, line int) bool {
 		for i := range d.Files {
 			for h := range d.Files[i].Hunks {
 				for l := range d.Files[i].Hunks[h].Lines() {
-					there[Line{f.Path, l.New}] = true
+					there[at{f.Path, l.New}] = true
 				}
 			}
 		}
@@ -200,7 +204,7 @@ func shownIn(b review.Brief) func(file string, line int) bool {
 	for _, f := range b.Related {
 		regions(f.Path, f.Regions)
 	}
-	return func(file string, line int) bool { return there[Line{file, line}] }
+	return func(file string, line int) bool { return there[at{file, line}] }
 }
 
 // later is what was found as a later round has it: without the files that a fix changed, of which the lines are others now.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/threads"
@@ -27,7 +28,7 @@ type gathered struct {
 	rules, commands map[string]bool
 	// complete is how many reviewers that count gave a complete answer, and read what they were given.
 	complete int
-	read     coverage
+	read     coverage.Coverage
 	// wrong is a finding of the static reviewer that prloop's own check of evidence denies.
 	wrong    *review.Unverified
 	comments review.CommentsResult
@@ -104,10 +105,10 @@ func collectReviewers(in Inputs) gathered {
 			counted = append(counted, countedFinding{f, ev.Status})
 		}
 	}
-	for _, path := range submodules(in.Snapshot.Brief) {
+	for _, path := range coverage.Submodules(in.Snapshot.Brief) {
 		g.notes = append(g.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
 	}
-	for _, path := range pointers(in.Snapshot.Brief) {
+	for _, path := range coverage.Pointers(in.Snapshot.Brief) {
 		g.notes = append(g.notes, fmt.Sprintf("%s is kept in Git LFS: the content its pointer stands for is not part of this review.", sanitize.CodeSpan(path)))
 	}
 	slices.SortStableFunc(counted, func(x, y countedFinding) int { return byUrgency(x.Finding, y.Finding) })
@@ -116,7 +117,7 @@ func collectReviewers(in Inputs) gathered {
 		g.findings = append(g.findings, f.Finding)
 		g.support[i] = f.status
 	}
-	g.read = cover(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), g.hidden())
+	g.read = coverage.Of(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), g.hidden())
 	return g
 }
 

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prloop/prloop/internal/diff"
-	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -36,7 +35,7 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 		for _, name := range []*string{&f.Path, &f.OldPath} {
 			if shown := sanitize.MaskSpelled(*name); shown != *name {
 				names = append(names, *name)
-				unnamed = unnamed || nameHidden(*name)
+				unnamed = unnamed || masks.NameHidden(*name)
 				head, hunks, cut := strings.Cut(f.Diff, "\n@@ ")
 				f.Diff = strings.ReplaceAll(head, *name, shown)
 				if cut {
@@ -46,7 +45,7 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 			}
 		}
 		if unnamed {
-			s.Opaque = append(s.Opaque, Line{File: f.Path})
+			s.Opaque = append(s.Opaque, masks.Line{File: f.Path})
 		}
 		diffs, pieces[&f.Diff] = append(diffs, &f.Diff), keys
 		f.Context = slices.Clone(f.Context)
@@ -100,7 +99,7 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 		*text = sanitize.MaskKnownDiff(*text, own)
 	}
 	for i := range b.Files {
-		added, removed := opaque(b.Files[i].Path, before[i], b.Files[i].Diff)
+		added, removed := masks.Hides(b.Files[i].Path, before[i], b.Files[i].Diff)
 		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
 	}
 	return s, nil
@@ -148,174 +147,6 @@ func (l *Loop) differ(ctx context.Context, commit, a, b string) (bool, error) {
 		return false, err
 	}
 	return none != (err != nil) || !bytes.Equal(one, two), nil
-}
-
-// opaque lists the added and the removed lines of a file of which a mask hides what may be code: one for each value that is not
-// sure to be a secret.
-func opaque(path, before, after string) (added, removed []Line) {
-	if before == after {
-		return nil, nil
-	}
-	wasAdded, wasRemoved := changedLines(before)
-	isAdded, isRemoved := changedLines(after)
-	return hides(path, wasAdded, isAdded, maskedValue.secret),
-		hides(path, wasRemoved, isRemoved, func(v maskedValue) bool { return v.secret() || v.gone(path) })
-}
-
-// hides lists the lines in which a value that harmless does not know is masked, once for each of them.
-func hides(path string, was, is map[int]string, harmless func(maskedValue) bool) []Line {
-	var out []Line
-	for n, line := range is {
-		if line == was[n] {
-			continue
-		}
-		values, ok := maskedValues(was[n], line)
-		if !ok {
-			out = append(out, Line{path, n}, Line{path, n}) // no finding is about all of it
-		}
-		for _, v := range values {
-			if !harmless(v) {
-				out = append(out, Line{path, n})
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Line) int { return a.Line - b.Line })
-	return out
-}
-
-// changedLines are a diff's added and removed lines by number. A diff that cannot be read is not whole, and counts as unread for
-// that.
-func changedLines(text string) (added, removed map[int]string) {
-	added, removed = map[int]string{}, map[int]string{}
-	d, err := diff.Parse(text)
-	if err != nil {
-		return added, removed
-	}
-	for i := range d.Files {
-		for l := range d.Files[i].Added() {
-			added[l.New] = l.Text
-		}
-		for l := range d.Files[i].Removed() {
-			removed[l.Old] = l.Text
-		}
-	}
-	return added, removed
-}
-
-var (
-	// plainValue is a value that is no code by itself in a setting or an address.
-	plainValue = lazyregexp.New(`^[0-9A-Za-z_.~%+-]+$`)
-	// addressed is what stands before a password in an address.
-	addressed = lazyregexp.New(`[a-z]://[^\s/:@"'` + "`" + `]*:$`)
-	// inertText is a value that is no code within quotes: nothing in it is put in, called or ended by any language.
-	inertText = lazyregexp.New(`^[^\s$(){}\[\]<>;|\\"'` + "`" + `]+$`)
-	// settingsFile is the name of a file of settings, in which what stands alone behind a name is a value.
-	settingsFile = lazyregexp.New(`(?:^|/)(?:\.env[^/]*|[^/]*\.(?:env|ini|cfg|conf|properties|toml|ya?ml))$`)
-	// used begins what stands behind a name that is called, asked for a part, or given a type. The end of an element, or of a sentence, is none of it.
-	used        = lazyregexp.New(`^(?:[(\[{]|\.\S|<[^/])`)
-	settingName = lazyregexp.New(`^[^'"` + "`" + `]*[\w.-][ \t]*[=:][ \t]*$`)
-	// keyLine is the first or the last line of a key, perhaps with the rest of the key, or a line of its text.
-	keyLine = lazyregexp.New(`^-----(?:BEGIN|END) [A-Z0-9 ]+-----(?:[A-Za-z0-9+/=\\]*(?:-----END [A-Z0-9 ]+-----[\\nr]*)?)?$|^[A-Za-z0-9+/]{60,}$|^[A-Za-z0-9+/]+={1,2}$`)
-)
-
-// maskedValue is one value that is masked in a line, with what the mask leaves of the line on both sides.
-type maskedValue struct{ before, value, behind string }
-
-// maskedValues are the values that are masked in a line. It cannot tell them apart in every line.
-func maskedValues(was, is string) (values []maskedValue, ok bool) {
-	pieces := strings.Split(is, sanitize.Redacted)
-	rest, ok := strings.CutPrefix(was, pieces[0])
-	if !ok {
-		return nil, false
-	}
-	for i, piece := range pieces[1:] {
-		end := strings.Index(rest, piece)
-		if i == len(pieces)-2 { // the last piece goes to the end of the line
-			end = len(rest) - len(piece)
-		}
-		if end < 0 || !strings.HasPrefix(rest[end:], piece) {
-			return nil, false
-		}
-		values = append(values, maskedValue{pieces[i], rest[:end], piece})
-		rest = rest[end+len(piece):]
-	}
-	return values, true
-}
-
-// quoted reports whether a value is a whole quoted text. What stands in backticks is run by a shell.
-func (v maskedValue) quoted() bool {
-	return v.before != "" && v.behind != "" && strings.IndexByte("\"'", v.before[len(v.before)-1]) >= 0 && v.behind[0] == v.before[len(v.before)-1]
-}
-
-// inAddress reports whether a value is the password of an address.
-func (v maskedValue) inAddress() bool {
-	return strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before)
-}
-
-// secret reports whether a value can be nothing but a secret: the random password of an address. How a text in quotes is written is not enough: it may be a
-// command of a shell, a macro of C between two texts, or the name of an image, a package or a repository, and who offers that may choose a random name, or one
-// of an issuer's form.
-func (v maskedValue) secret() bool {
-	return sanitize.Random(v.value) && v.inAddress()
-}
-
-// gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this
-// purpose, so it is enough that no name of something that runs is written like the value.
-func (v maskedValue) gone(path string) bool {
-	alone := strings.TrimSpace(v.behind) == ""
-	switch {
-	case v.djangoKey():
-		return true
-	case sanitize.Random(v.value):
-		return !used.MatchString(v.behind) || settingsFile.MatchString(path) && settingName.MatchString(v.before) && sanitize.Generated(v.value+v.behind)
-	case v.quoted():
-		return inertText.MatchString(v.value) || keyLine.MatchString(v.value) || sanitize.Generated(v.value)
-	case v.inAddress():
-		return plainValue.MatchString(v.value)
-	case settingsFile.MatchString(path):
-		return settingName.MatchString(v.before) && (alone && plainValue.MatchString(v.value) || sanitize.Generated(v.value+v.behind)) || alone && keyLine.MatchString(v.value)
-	}
-	return alone && strings.TrimSpace(v.before) == "" && keyLine.MatchString(v.value)
-}
-
-var (
-	djangoText = lazyregexp.New(`^(?:django-insecure-)?([a-z0-9!@#$%^&*(_=+)-]{40,})$`)
-	djangoRuns = lazyregexp.New(`[a-z]+|[0-9]+`)
-)
-
-// djangoKey reports whether a value is, or with what the mask leaves of it begins, a quoted key of an application of Django, which has all kinds of signs in it. It is
-// drawn at random: its runs of letters and of digits are shorter than the names that code is made of.
-func (v maskedValue) djangoKey() bool {
-	if v.before == "" || strings.IndexByte("\"'", v.before[len(v.before)-1]) < 0 {
-		return false
-	}
-	rest, _, ended := strings.Cut(v.behind, v.before[len(v.before)-1:])
-	m := djangoText.FindStringSubmatch(v.value + rest)
-	return ended && m != nil && len(m[1])*100 <= len(djangoRuns.FindAllString(m[1], -1))*maxDjangoRun
-}
-
-// maxDjangoRun is the mean length of such runs, with the signs between, in hundredths of a byte; it is 2.4 in the mean.
-const maxDjangoRun = 330
-
-// nameMasked reports whether a part of a file's name is masked. Such a name cannot be held against a pattern: whatever a match
-// would decide for safety is taken to be decided.
-func nameMasked(name string) bool { return strings.Contains(name, sanitize.Redacted) }
-
-// nameHidden reports whether the mask of a file's name hides more than values that can be nothing but secrets. A name may decide
-// what runs a file, and a rename shows nothing else.
-func nameHidden(spelled string) bool {
-	raw := spelling.Raw(spelled)
-	shown := strings.Split(sanitize.MaskPath(raw), "/")
-	for i, part := range strings.Split(raw, "/") {
-		if shown[i] == part {
-			continue
-		}
-		spans := sanitize.Secrets(part)
-		if len(spans) == 0 || slices.ContainsFunc(spans, func(p sanitize.Span) bool { return !sanitize.Random(part[p.Start:p.End]) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // each gives the places of a list's texts.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -82,7 +83,7 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 	if f := out.Brief.Files[0]; !strings.HasSuffix(f.Diff, "@@ -1 +1,3 @@\n a\n+[REDACTED]\n+b\n") || out.PR.Body != "one\n[REDACTED]\nthree" {
 		t.Errorf("%s %q", f.Diff, out.PR.Body)
 	}
-	if d := cmp.Diff([]Line{{"a.go", 2}}, out.Opaque); d != "" {
+	if d := cmp.Diff([]masks.Line{{File: "a.go", Line: 2}}, out.Opaque); d != "" {
 		t.Error("what is unread:", d)
 	}
 }
@@ -217,7 +218,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 	if s.head != sha(3) {
 		t.Errorf("the branch is at %s", s.head)
 	}
-	if masks("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n", nil) {
+	if masks.Overwrites("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n", nil) {
 		t.Error("code that speaks of masks is refused")
 	}
 	const line = "q8Zr1Tn0Vb5Xc2Lk9Mj4Hg7Fd6Sa3PoIuYtReWq"
@@ -225,7 +226,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 	l := &Loop{History: shelf{sha(1): {"k.sh": text}}}
 	raw := "@@ -3,3 +3,3 @@ echo " + line + "\n echo " + line + "\n-echo " + line + "\n+echo [REDACTED]\n echo " + line + "\n"
 	keys, err := l.keysOf(t.Context(), sha(1), sha(1), []diff.File{{Path: "k.sh", Raw: raw}})
-	if err != nil || !masks(raw, keys) || strings.Contains(keys.MaskDiff(raw), line) {
+	if err != nil || !masks.Overwrites(raw, keys) || strings.Contains(keys.MaskDiff(raw), line) {
 		t.Errorf("a mask in the place of a line of a key: %q, %v", keys.MaskDiff(raw), err)
 	}
 }

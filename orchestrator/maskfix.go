@@ -2,8 +2,8 @@ package orchestrator
 
 import (
 	"context"
-	"strings"
 
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -29,7 +29,7 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 		if err != nil {
 			return err
 		}
-		if masks(f.Raw, keys) {
+		if masks.Overwrites(f.Raw, keys) {
 			work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(f.Path),
 				Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
 		}
@@ -38,20 +38,4 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 		work.Tip, work.Commits = "", nil // nothing of it is let through
 	}
 	return nil
-}
-
-// masks reports whether a diff of one file takes a line with a value out and brings one with a mask in. keys are the file's.
-func masks(raw string, keys sanitize.KeyLines) bool {
-	lines, shown := strings.Split(raw, "\n"), strings.Split(keys.MaskDiff(raw), "\n")
-	held, wrote := false, false
-	for i, line := range lines {
-		switch {
-		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
-		case strings.HasPrefix(line, "-"):
-			held = held || shown[i] != line
-		case strings.HasPrefix(line, "+"):
-			wrote = wrote || strings.Contains(line, sanitize.Redacted)
-		}
-	}
-	return held && wrote
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/evidence"
@@ -144,14 +145,14 @@ func TestNamesThatAreMaskedAlike(t *testing.T) {
 		snap = maskedFor(t, snap, nil)
 		for _, word := range []string{"", ShowSecrets} {
 			in := Inputs{Request: Request{Secrets: word}, Snapshot: snap}
-			read := cover(snap.Brief, [][]string{nil}, nil, 1, gathered{in: in}.hidden())
-			for _, left := range read.unread() {
+			read := coverage.Of(snap.Brief, [][]string{nil}, nil, 1, gathered{in: in}.hidden())
+			for _, left := range read.Unread() {
 				if left.Path != shown+"/a.py" || !strings.Contains(left.Reason, "another file") {
 					t.Errorf("%s: left out is %+v", what, left)
 				}
 			}
-			if unread := len(read.unread()) == len(c.brief); unread != c.want {
-				t.Errorf("%s: %d of %d files are unread", what, len(read.unread()), len(c.brief))
+			if unread := len(read.Unread()) == len(c.brief); unread != c.want {
+				t.Errorf("%s: %d of %d files are unread", what, len(read.Unread()), len(c.brief))
 			}
 		}
 		for _, required := range []bool{false, true} {

@@ -41,8 +41,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 	case c.doubted > 0:
 		return review.SetAside, fmt.Sprintf("%s not counted by the rule, and nothing proves %s wrong: a person has to look",
 			plural(c.doubted, "P1 finding is", "P1 findings are"), them(c.doubted))
-	case len(m.read.unread()) > 0:
-		return review.Partial, plural(len(m.read.unread()), "changed file was", "changed files were") + " not reviewed"
+	case len(m.read.Unread()) > 0:
+		return review.Partial, plural(len(m.read.Unread()), "changed file was", "changed files were") + " not reviewed"
 	case len(m.unasked(c)) > 0:
 		return review.Partial, m.unaskedWords(m.unasked(c))
 	case len(m.unheard()) > 0:

@@ -21,7 +21,7 @@ func (g gathered) makeReceipt() review.Receipt {
 		r.Masked, r.Warnings = 0, append(slices.Clone(r.Warnings), "The operator lets models see the values in files that look like secrets.")
 	}
 	r.FilesGiven, r.HunksGiven = snap.Brief.Given()
-	r.LeftOut, r.FilesReviewed = req.Context.counted(g.read.leftOut), len(g.read.reviewed)
+	r.LeftOut, r.FilesReviewed = req.Context.counted(g.read.LeftOut), len(g.read.Reviewed)
 	for _, f := range snap.Brief.Files {
 		r.Hunks += f.Hunks
 	}

@@ -12,12 +12,12 @@ import (
 func (d verdict) reviewResult(result review.RunResult) *review.ReviewResult {
 	r := review.ReviewResult{
 		ReviewID: result.Receipt.ReviewID, Status: review.StatusOK, Warnings: append([]string{}, result.Receipt.Warnings...),
-		Issues: []review.Issue{}, Summary: result.Reason, FilesReviewed: append([]string{}, d.read.reviewed...),
+		Issues: []review.Issue{}, Summary: result.Reason, FilesReviewed: append([]string{}, d.read.Reviewed...),
 	}
 	switch {
 	case result.Outcome == review.Failed, result.Outcome == review.NotReviewed:
 		r.Status = review.StatusError
-	case len(d.read.unread()) > 0, d.in.Snapshot.Brief.Status != "ok":
+	case len(d.read.Unread()) > 0, d.in.Snapshot.Brief.Status != "ok":
 		r.Status = review.StatusTruncated
 	}
 	for _, group := range d.groups {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
@@ -458,7 +459,7 @@ func TestScanPassesOnlyWhatItSaw(t *testing.T) {
 		}
 		for _, f := range files {
 			at := slices.IndexFunc(s.tasks[0].Brief.Files, func(g review.BriefFile) bool { return g.Path == f.Path })
-			if !f.Excused && (s.tasks[0].Brief.Files[at].Diff != f.Diff || !whole(f)) {
+			if !f.Excused && (s.tasks[0].Brief.Files[at].Diff != f.Diff || !coverage.Whole(f)) {
 				t.Fatalf("%s by %s passes, and %s was not in the request whole", got.Outcome, policy, f.Path)
 			}
 		}

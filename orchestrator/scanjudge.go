@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
@@ -79,17 +81,17 @@ func (in Inputs) scanResult() *review.Scan {
 }
 
 // scanCoverage is which changed files stood whole in the scout's request.
-func (in Inputs) scanCoverage() coverage {
+func (in Inputs) scanCoverage() coverage.Coverage {
 	var readers [][]string
 	if in.scout() != nil {
 		readers = [][]string{in.Scan.Missed}
 	}
-	return cover(in.Snapshot.Brief, readers, nil, 1, gathered{in: in}.hidden())
+	return coverage.Of(in.Snapshot.Brief, readers, nil, 1, gathered{in: in}.hidden())
 }
 
 // whole reports whether the scout gave a complete answer and was given every changed line.
 func (in Inputs) whole() bool {
-	return in.scout() != nil && in.Snapshot.Brief.Status == "ok" && len(in.scanCoverage().unread()) == 0
+	return in.scout() != nil && in.Snapshot.Brief.Status == "ok" && len(in.scanCoverage().Unread()) == 0
 }
 
 // standing is what keeps a pull request from passing by a scan, whatever the scout says: a scan settles nothing that a person, or a full
@@ -163,7 +165,7 @@ func (in Inputs) changeFacts() escalate.Facts {
 				continue
 			}
 			f.Paths = append(f.Paths, spelling.Raw(name))
-			if nameMasked(name) {
+			if masks.InName(name) {
 				f.Masked = cmp.Or(f.Masked, spelling.Raw(name))
 			}
 		}
@@ -206,7 +208,7 @@ func judgeScan(in Inputs) Judgement {
 }
 
 // scanEnds names how a scan ends.
-func (in Inputs) scanEnds(read coverage) (review.Outcome, string) {
+func (in Inputs) scanEnds(read coverage.Coverage) (review.Outcome, string) {
 	switch {
 	case in.Scan == nil && len(in.Snapshot.Brief.Files) == 0:
 		return review.NotReviewed, "the diff is empty: there was nothing to scan"
@@ -220,8 +222,8 @@ func (in Inputs) scanEnds(read coverage) (review.Outcome, string) {
 		return review.Flagged, "the scout flags the change"
 	case len(in.standing()) > 0:
 		return review.Flagged, "the scout has no doubt, but the pull request does not pass by a scan"
-	case len(read.unread()) > 0:
-		return review.Partial, plural(len(read.unread()), "changed file was", "changed files were") + " not in the scout's request"
+	case len(read.Unread()) > 0:
+		return review.Partial, plural(len(read.Unread()), "changed file was", "changed files were") + " not in the scout's request"
 	case in.Snapshot.Brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not scanned"
 	}

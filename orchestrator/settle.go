@@ -115,7 +115,7 @@ func (g gathered) threadsAbout(findings []review.Finding) map[int]bool {
 
 // whole reports whether enough reviewers read the whole change.
 func (g gathered) whole() bool {
-	return g.complete >= g.in.Request.minReviewers() && len(g.read.unread()) == 0 && g.in.Snapshot.Brief.Status == "ok" && !g.withoutRules()
+	return g.complete >= g.in.Request.minReviewers() && len(g.read.Unread()) == 0 && g.in.Snapshot.Brief.Status == "ok" && !g.withoutRules()
 }
 
 // fixed is what the fixer said of the finding of a thread, as each who says it there said it in this run, that it fixed in an earlier round, and that those

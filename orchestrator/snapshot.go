@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -63,8 +64,8 @@ type Snapshot struct {
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
 	// their number in the version before. Line 0 is the name of the file.
-	Opaque        []Line `json:"opaque,omitempty"`
-	OpaqueRemoved []Line `json:"opaqueRemoved,omitempty"`
+	Opaque        []masks.Line `json:"opaque,omitempty"`
+	OpaqueRemoved []masks.Line `json:"opaqueRemoved,omitempty"`
 	// Alike are changed files, as they are called here, whose masked names may be those of other files too.
 	Alike []string `json:"alike,omitempty"`
 	// Dismissals are what people dismissed; nil when nobody did.
@@ -76,12 +77,6 @@ type Snapshot struct {
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
 	// empty.
 	Superseded string `json:"superseded,omitempty"`
-}
-
-// Line is one line of the head version of a file; 1-based.
-type Line struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
 }
 
 // snapshot reads the facts of a round at the head it is about.

@@ -47,7 +47,7 @@ func TestGather(t *testing.T) {
 	if len(g.unverified) != 1 || g.unverified[0].Finding.Title != typo || g.unverified[0].Reason != "does not quote the file" {
 		t.Errorf("%+v", g.unverified)
 	}
-	if g.complete != 2 || len(g.read.unread()) != 0 || len(g.support) != 3 {
+	if g.complete != 2 || len(g.read.Unread()) != 0 || len(g.support) != 3 {
 		t.Errorf("complete %d, read %+v, support %v", g.complete, g.read, g.support)
 	}
 	// What people said stands behind what agents found, and is not there for a local range.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/globs"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/neverread"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
@@ -17,12 +18,12 @@ func (o ContextOptions) unnamed(name, reason string) bool {
 	if !o.HideWithheld || reason != repocontext.OmittedExcluded {
 		return false
 	}
-	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || nameMasked(name)
+	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || masks.InName(name)
 }
 
 // unread reports whether nothing may read a file, as far as its name tells.
 func (o ContextOptions) unread(name string) bool {
-	return globs.Any(o.Exclude, spelling.Raw(name)) || len(o.Exclude) > 0 && nameMasked(name)
+	return globs.Any(o.Exclude, spelling.Raw(name)) || len(o.Exclude) > 0 && masks.InName(name)
 }
 
 // told is a brief without the files whose names are told to nobody.

@@ -79,6 +79,8 @@ var table = map[string]int{
 	"internal/symbols":    2,
 	"internal/gosource":   2, // Go packages read without a build
 	"internal/threads":    2, // asks internal/conversation what is only thanks
+	"internal/coverage":   2, // which changed files were read; pure
+	"internal/masks":      2, // what a mask hides of a change; pure
 	"internal/intake":     2, // what GitHub tells a server asks for; pure
 
 	"agents":                     3,

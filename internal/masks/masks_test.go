@@ -1,20 +1,17 @@
-package orchestrator
+package masks
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/prloop/prloop/internal/diff"
-	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // A mask that hides what can be nothing but a secret hides nothing that could run; of any other nobody can say so. Of a removed line it
 // is enough that the value is written like no code.
 func TestWhatAMaskHides(t *testing.T) {
-	const mask = sanitize.Redacted
+	const mask, planted = sanitize.Redacted, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	const random = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	for _, row := range []struct {
 		says, path, was, is string
@@ -65,7 +62,7 @@ func TestWhatAMaskHides(t *testing.T) {
 		{"a whole key", "a.json", `"key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"`, `"key": "` + mask + `"`, false, true},
 	} {
 		const head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3 +7 @@\n"
-		added, removed := opaque(row.path, head+"-"+row.was+"\n+"+row.was+"\n", head+"-"+row.is+"\n+"+row.is+"\n")
+		added, removed := Hides(row.path, head+"-"+row.was+"\n+"+row.was+"\n", head+"-"+row.is+"\n+"+row.is+"\n")
 		want := func(plain bool, n int) []Line {
 			if plain {
 				return nil
@@ -75,40 +72,5 @@ func TestWhatAMaskHides(t *testing.T) {
 		if d := cmp.Diff(want(row.added, 7), added) + cmp.Diff(want(row.removed, 3), removed); d != "" {
 			t.Errorf("%s: %s", row.says, d)
 		}
-	}
-}
-
-// A program in GBK can call exec in letters of full width, of which a model is shown eight times the character for nothing it could read.
-func TestLettersInAnotherEncodingAreUnread(t *testing.T) {
-	for line, unread := range map[string]bool{
-		"+\xa3\xe5\xa3\xf8\xa3\xe5\xa3\xe3(cmd)": true, "-if \xd2\xd1\xca\xda\xc8\xa8(x):": true, "+# caf\xe9": false, "+na\xefve(\xe9)": false, "+caf\u00e9 \u4f60\u597d": false,
-	} {
-		f := review.BriefFile{Path: "a.py", Hunks: 1, HunksGiven: 1}
-		f.Additions, f.Deletions = 1, 0
-		hunk := "@@ -1 +1,2 @@\n \xa3\xe5\n"
-		if line[0] == '-' {
-			f.Additions, f.Deletions, hunk = 0, 1, "@@ -1,2 +1 @@\n \xa3\xe5\n"
-		}
-		f.Diff = spelling.Text("diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n" + hunk + line + "\n")
-		c := cover(review.Brief{Files: []review.BriefFile{f}}, [][]string{nil}, nil, 1, nil)
-		if got := len(c.unread()) == 1; got != unread || got == (len(c.reviewed) == 1) {
-			t.Errorf("%q: unread %v, want %v", line, got, unread)
-		}
-	}
-}
-
-// What goes and what comes in its place have one name between them, and are read or not each for itself.
-func TestTwoEntriesOfOneName(t *testing.T) {
-	gone := review.BriefFile{Path: "vendor/a.py", Change: string(diff.Deleted), Omitted: "vendored", Excused: true}
-	come := review.BriefFile{Path: "vendor/a.py", Change: string(diff.Added), Additions: 1, Hunks: 1, HunksGiven: 1,
-		Diff: "diff --git a/vendor/a.py b/vendor/a.py\nnew file mode 120000\n--- /dev/null\n+++ b/vendor/a.py\n@@ -0,0 +1 @@\n+../b.py\n\\ No newline at end of file\n"}
-	b := review.Brief{Files: []review.BriefFile{gone, come}}
-	if c := cover(b, [][]string{missed(b)}, nil, 1, nil); len(c.leftOut) != 1 || len(c.reviewed) != 1 {
-		t.Errorf("%+v", c)
-	}
-	short := come
-	short.Diff = ""
-	if c := cover(b, [][]string{missed(review.Brief{Files: []review.BriefFile{gone, short}})}, nil, 1, nil); len(c.unread()) != 1 {
-		t.Errorf("%+v", c)
 	}
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package coverage
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestContentInLFSIsNamed(t *testing.T) {
 		"@@ -1,3 +0,0 @@\n-" + version + "\n-" + oid + "\n-size 9\n":                             0,
 		"@@ -0,0 +1 @@\n+" + version + "\n":                                                      0,
 	} {
-		if got := pointers(brief(diff)); len(got) != want {
+		if got := Pointers(brief(diff)); len(got) != want {
 			t.Errorf("%v of\n%s", got, diff)
 		}
 	}

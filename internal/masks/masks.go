@@ -1,0 +1,47 @@
+// Package masks tells what a mask hides of a change: a value that can be nothing but a secret, or what may be code. It is pure.
+package masks
+
+import (
+	"slices"
+
+	"github.com/prloop/prloop/internal/diff"
+)
+
+// Line is a line of a file by its number, from 1: of the head version, or of the one before where the line was removed.
+type Line struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Hides lists the added and the removed lines of a file of which a mask hides what may be code: one for each value that is not
+// sure to be a secret.
+func Hides(path, before, after string) (added, removed []Line) {
+	if before == after {
+		return nil, nil
+	}
+	wasAdded, wasRemoved := diff.ChangedLines(before)
+	isAdded, isRemoved := diff.ChangedLines(after)
+	return hidden(path, wasAdded, isAdded, value.secret),
+		hidden(path, wasRemoved, isRemoved, func(v value) bool { return v.secret() || v.gone(path) })
+}
+
+// hidden lists the lines in which a value that harmless does not know is masked, once for each of them.
+func hidden(path string, was, is map[int]string, harmless func(value) bool) []Line {
+	var out []Line
+	for n, line := range is {
+		if line == was[n] {
+			continue
+		}
+		found, ok := values(was[n], line)
+		if !ok {
+			out = append(out, Line{path, n}, Line{path, n}) // no finding is about all of it
+		}
+		for _, v := range found {
+			if !harmless(v) {
+				out = append(out, Line{path, n})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Line) int { return a.Line - b.Line })
+	return out
+}
