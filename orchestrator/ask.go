@@ -109,7 +109,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	defer done()
 	var answer review.Answer
 	if plan.Command != nil && plan.Command.idle(asked.Brief) {
-		answer = unneeded(plan)
+		answer = unneeded(plan, asked.Brief)
 	} else {
 		answer = l.Agents.Ask(limited, plan, asked, l.forwardEvent)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/masks"
+	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/toolset"
 	"github.com/prloop/prloop/review"
@@ -91,18 +92,48 @@ func (c CommandPlan) about(file string) bool {
 	return g.Match(spelling.Raw(file))
 }
 
-// narrow takes out of a brief what the command is not about or has no room for, in the order of the diff.
+// concerns reports whether a command is about a changed file, under its name or the one it had.
+func (c CommandPlan) concerns(f review.BriefFile) bool {
+	return c.about(f.Path) || f.OldPath != "" && c.about(f.OldPath)
+}
+
+// names reports whether a pattern of a command was written for a file that a rule leaves out, such as package-lock.json or vendor/**: it matches no ordinary file
+// beside it. A masked name may be any.
+func (c CommandPlan) names(file string) bool {
+	raw := spelling.Raw(file)
+	return slices.ContainsFunc(c.Include, func(pattern string) bool {
+		one := []string{pattern}
+		return masks.InName(file) || globs.Any(one, raw) && !globs.Any(one, repocontext.Ordinary(raw))
+	})
+}
+
+// spared reports whether a command's answer is whole without a file that is left out of the brief: it is not about it, there is no text, the configuration keeps it
+// from everybody, or a rule leaves it out that no pattern of the command names.
+func (c CommandPlan) spared(f review.BriefFile) bool {
+	switch {
+	case !c.concerns(f):
+		return true
+	case !f.Excused:
+		return false
+	case f.Omitted == repocontext.OmittedBinary || f.Omitted == repocontext.OmittedExcluded:
+		return true
+	}
+	return !c.names(f.Path) && (f.OldPath == "" || !c.names(f.OldPath))
+}
+
+// narrow takes out of a brief what the command is not about or has no room for, in the order of the diff. Excused is what its answer is whole without.
 func (c CommandPlan) narrow(b review.Brief) review.Brief {
 	b.Files = slices.Clone(b.Files)
 	files, lines := 0, 0
 	for i := range b.Files {
 		f := &b.Files[i]
 		if f.Omitted != "" {
+			f.Excused = c.spared(*f)
 			continue
 		}
 		why := ""
 		switch n := f.Additions + f.Deletions; {
-		case !c.about(f.Path) && (f.OldPath == "" || !c.about(f.OldPath)):
+		case !c.concerns(*f):
 			why = notAbout
 		case c.Files > 0 && files >= c.Files:
 			why = fmt.Sprintf(beyondLimit+"%s (maxFiles)", plural(c.Files, "file", "files"))
@@ -112,7 +143,7 @@ func (c CommandPlan) narrow(b review.Brief) review.Brief {
 			files, lines = files+1, lines+n
 			continue
 		}
-		f.Omitted, f.Excused, f.Diff, f.Context, f.HunksGiven = why, true, "", nil, 0
+		f.Omitted, f.Excused, f.Diff, f.Context, f.HunksGiven = why, why == notAbout, "", nil, 0
 	}
 	return b
 }
@@ -136,32 +167,46 @@ const (
 	beyondLimit = "beyond the command's limit of "
 )
 
-// idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed.
+// idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed, but for those it is spared.
 func (c CommandPlan) idle(b review.Brief) bool {
-	its := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" || strings.HasPrefix(f.Omitted, beyondLimit) })
+	its := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" || !f.Excused })
 	return !its && slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout })
 }
 
-// short says how many of its files a command was given of a brief, and which limit keeps it from the others; empty when it was given all. Who writes a change
-// can make it as large as they like, so what a command finds in a part says nothing of the rest.
+// idleWords say of an idle command that none of its files changed.
+func (c CommandPlan) idleWords(b review.Brief) string {
+	if slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted != "" && f.Omitted != notAbout && c.concerns(f) }) {
+		return "no changed file is one of the command's files, but for those that nobody is given"
+	}
+	return "no changed file is one of the command's files"
+}
+
+// short says how many of its files a command was given whole, and what keeps it from the others; empty when it was given all. Who writes a change can make it as
+// large as they like, so what a command finds in a part says nothing of the rest.
 func (c CommandPlan) short(b review.Brief) string {
 	given, all := 0, 0
-	var limits []string
+	var reasons []string
 	for _, f := range c.narrow(b).Files {
+		why := "left out (" + f.Omitted + ")"
 		switch {
-		case f.Omitted == "":
+		case f.Omitted == "" && f.HunksGiven >= f.Hunks:
 			given, all = given+1, all+1
+			continue
+		case f.Omitted == "":
+			why = "cut (" + repocontext.OmittedOverBudget + ")"
+		case f.Excused:
+			continue
 		case strings.HasPrefix(f.Omitted, beyondLimit):
-			all++
-			if !slices.Contains(limits, f.Omitted) {
-				limits = append(limits, f.Omitted)
-			}
+			why = f.Omitted
+		}
+		if all++; !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
 	}
 	if given == all {
 		return ""
 	}
-	return fmt.Sprintf("given %d of %d of its files, the rest is %s", given, all, strings.Join(limits, " or "))
+	return fmt.Sprintf("given %d of %d of its files, the rest is %s", given, all, strings.Join(reasons, " or "))
 }
 
 // cutShort says which command that counts for the verdict was not given all of its files; empty when there is none.
@@ -252,11 +297,11 @@ func (c CommandPlan) granted(wishes []review.Wish) (kept []review.Wish, notes []
 }
 
 // unneeded is the answer of a command about other files than those that changed: nobody is asked.
-func unneeded(plan AgentPlan) review.Answer {
+func unneeded(plan AgentPlan, b review.Brief) review.Answer {
 	var none, free = 0, 0.0
 	return review.Answer{Receipt: review.AgentReceipt{
 		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentComplete,
-		Usage: review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}, Notes: []string{"not asked: no changed file is one of the command's files"},
+		Usage: review.Usage{InputTokens: &none, CachedTokens: &none, OutputTokens: &none, CostUSD: &free}, Notes: []string{"not asked: " + plan.Command.idleWords(b)},
 	}}
 }
 

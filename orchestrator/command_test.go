@@ -148,6 +148,56 @@ func TestACommandThatWasNotGivenAllApprovesNothing(t *testing.T) {
 	}
 }
 
+// A command is spared what the brief leaves out by a rule that none of its patterns was written for; what it names, and what may not go unread, it was not given
+// (threats.md T619, T620).
+func TestWhatACommandIsSpared(t *testing.T) {
+	file := func(path, why string, excused bool) review.BriefFile {
+		return review.BriefFile{Path: path, Omitted: why, Excused: excused}
+	}
+	lock, vendored := file("web/package-lock.json", "lock file", true), file("vendor/x/x.go", "vendored", true)
+	cut := changed("a.go")
+	cut.Hunks++
+	for name, row := range map[string]struct {
+		include string
+		file    review.BriefFile
+		want    string
+	}{
+		"no files":                          {"", lock, ""},
+		"all files":                         {"**/*", lock, ""},
+		"a folder of it":                    {"web/**", lock, ""},
+		"an ending of it":                   {"**/*.json", lock, ""},
+		"its name":                          {"**/package-lock.json", lock, "0 of 1 of its files, the rest is left out (lock file)"},
+		"a part of its name":                {"web/*-lock.*", lock, "0 of 1 of its files, the rest is left out (lock file)"},
+		"its name, behind an ending":        {"**/*.json web/package-lock.json", lock, "0 of 1 of its files, the rest is left out (lock file)"},
+		"one of several names":              {"**/{yarn.lock,package-lock.json}", lock, "0 of 1 of its files, the rest is left out (lock file)"},
+		"an ending of lock files":           {"**/*.lock", file("Cargo.lock", "lock file", true), "0 of 1 of its files, the rest is left out (lock file)"},
+		"another name":                      {"**/yarn.lock", lock, ""},
+		"vendored code":                     {"vendor/**", vendored, "0 of 1 of its files, the rest is left out (vendored)"},
+		"code, vendored or not":             {"**/*.go", vendored, ""},
+		"generated code":                    {"**/*.pb.go", file("api/a.pb.go", "generated", true), "0 of 1 of its files, the rest is left out (generated)"},
+		"code, generated or not":            {"api/*.go", file("api/a.pb.go", "generated", true), ""},
+		"a masked name":                     {"vendor/api/**", file("vendor/[REDACTED]~1f3a/x.go", "vendored", true), "0 of 1 of its files, the rest is left out (vendored)"},
+		"no text":                           {"logo.png", file("logo.png", "binary", true), ""},
+		"kept from everybody":               {"web/package-lock.json", file("web/package-lock.json", "excluded by configuration", true), ""},
+		"nobody could read it":              {"**/*", file("a.go", "too large", false), "0 of 1 of its files, the rest is left out (too large)"},
+		"nobody could read it, and renamed": {"b.go", review.BriefFile{Path: "a.go", OldPath: "b.go", Omitted: "too large"}, "0 of 1 of its files, the rest is left out (too large)"},
+		"nobody could read another one":     {"*.md", file("a.go", "too large", false), ""},
+		"a part of it":                      {"*.go", cut, "0 of 1 of its files, the rest is cut (over budget)"},
+	} {
+		c, b := CommandPlan{Include: strings.Fields(row.include)}, review.Brief{Files: []review.BriefFile{row.file, changed("other.txt")}}
+		want := row.want
+		if c.about("other.txt") && want != "" { // it is given
+			want = strings.Replace(want, "0 of 1", "1 of 2", 1)
+		}
+		if got := strings.TrimPrefix(c.short(b), "given "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if idle := c.idle(c.narrow(b)); idle != (want == "" && !c.about("other.txt")) {
+			t.Errorf("%s: idle %v", name, idle)
+		}
+	}
+}
+
 // A wish is data: it is carried out only as far as the command has the tool, and there is room.
 func TestWishesAreChecked(t *testing.T) {
 	wishes := []review.Wish{{Kind: review.WishComment, Body: "a"}, {Kind: review.WishPostSummary, Body: "first"}, {Kind: review.WishSuggest, Body: "b"}, {Kind: review.WishPostSummary, Body: "last"}}

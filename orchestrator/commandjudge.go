@@ -47,7 +47,7 @@ func judgeCommand(in Inputs) Judgement {
 	case counts && short != "":
 		result.Outcome, result.Reason = review.Partial, "the command was "+short
 	case h.Answer.Command == nil:
-		result.Outcome, result.Reason = review.Answered, "no changed file is one of the command's files: nobody was asked"
+		result.Outcome, result.Reason = review.Answered, in.Request.alone().idleWords(in.Snapshot.Brief)+": nobody was asked"
 	default:
 		result.Outcome, result.Reason = review.Answered, "the command has answered: "+plural(len(leads), "finding", "findings")
 	}

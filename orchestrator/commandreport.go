@@ -73,7 +73,7 @@ func (in Inputs) commandReceipt(h AgentReport) review.Receipt {
 	r.Agents, r.LeftOut = []review.AgentReceipt{h.Answer.Receipt}, []review.LeftOut{}
 	for _, f := range in.Request.command(h).narrow(in.Snapshot.Brief).Files {
 		if f.Omitted != "" {
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: true})
+			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
 		}
 	}
 	r.LeftOut = in.Request.Context.counted(r.LeftOut)
@@ -99,7 +99,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 			}
 		}
 		if h.Answer.Command == nil && s.Reason == "" {
-			s.Summary = "No changed file is one of its files: it was not asked."
+			s.Summary = "Not asked: " + plan.idleWords(g.in.Snapshot.Brief) + "."
 		}
 		out = append(out, s)
 	}

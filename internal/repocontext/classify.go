@@ -124,6 +124,25 @@ func below(dir string, folders []string) bool {
 	return false
 }
 
+// Ordinary is the name of a file beside one that its name takes out of a review, in the same folder and with the same ending, that no list here knows: a folder of
+// other people's code has another name in it, and an ending that lock files alone have is gone. A pattern that matches both was not written for what is left out.
+func Ordinary(p string) string {
+	const other = "other"
+	parts := strings.Split(p, "/")
+	for i, part := range parts {
+		if slices.Contains(vendorFolders, part) {
+			parts[i] = other
+		}
+	}
+	base := path.Base(p)
+	ending := path.Ext(base)
+	if slices.Contains(lockFiles, base) && Language(other+ending) == "" {
+		ending = ""
+	}
+	parts[len(parts)-1] = other + ending
+	return strings.Join(parts, "/")
+}
+
 // neverSkipped are files that run things by their name or ending: nothing may take them out of a review but the operator's
 // configuration. A manifest that is data says what a vendored package is made of, which nobody reads either.
 func neverSkipped(p string) bool {

@@ -17,7 +17,7 @@ type Command struct {
 	ID, Title string
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
-	// Short says how many of its files it was given; empty when these are all.
+	// Short says how many of its files it was given whole; empty when these are all.
 	Short      string
 	Confidence review.Confidence
 	// Findings are what it found, Unverified those that were set aside.
@@ -51,7 +51,7 @@ type Wish struct {
 func RenderCommand(c Command) string {
 	c = canonicalCommand(c)
 	p := page{links: links{c.Target, c.Receipt.HeadSHA}}
-	p.add(heading + c.Title + separator + came(len(c.Findings)+len(c.Lined), len(c.Unverified), c.Reason))
+	p.add(heading + c.Title + separator + came(len(c.Findings)+len(c.Lined), len(c.Unverified), c.Reason, c.Short))
 	if c.Reason != "" {
 		p.add(incomplete + sentence(c.Reason))
 	}

@@ -14,7 +14,7 @@ type Section struct {
 	ID, Title string
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
-	// Short says how many of its files it was given; empty when these are all.
+	// Short says how many of its files it was given whole; empty when these are all.
 	Short      string
 	Confidence review.Confidence
 	// Found is how many findings it has. Those that count stand among the report's own; Listed are those of a command whose findings do not.
@@ -47,7 +47,7 @@ func (p *page) sections(list []Section) {
 
 // facts is the line below a section's title.
 func (s Section) facts() []string {
-	facts := []string{"command " + span(s.ID), came(s.Found, 0, s.Reason)}
+	facts := []string{"command " + span(s.ID), came(s.Found, 0, s.Reason, s.Short)}
 	if s.Found > 0 && s.Counts {
 		facts[1] += countedFact
 	}
@@ -85,8 +85,8 @@ func sections(list []Section, local bool) []Section {
 	return out
 }
 
-// came is what a command's answer came to, in a few words: found findings, and others that were set aside.
-func came(found, aside int, reason string) string {
+// came is what a command's answer came to, in a few words: found findings, and others that were set aside. short says that it was not given all.
+func came(found, aside int, reason, short string) string {
 	switch {
 	case found > 0:
 		return count(found, "finding")
@@ -94,6 +94,8 @@ func came(found, aside int, reason string) string {
 		return "no answer"
 	case aside > 0:
 		return count(aside, "finding") + " set aside"
+	case short != "":
+		return "no findings in what it was given"
 	}
 	return "no findings"
 }
