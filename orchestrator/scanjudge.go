@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
@@ -112,14 +113,19 @@ func (in Inputs) standing() []string {
 		out = append(out, "The discussion is longer than what was read: open threads may exist.")
 	}
 	if s := in.Snapshot.Conversation; s != nil {
-		open, over, people := 0, 0, in.Snapshot.persons()
+		open, over, weigh, people := 0, 0, 0, in.Snapshot.persons()
 		for _, t := range s.Threads {
 			if people.Live(t) && !t.Closed {
 				open++
 			}
 			if objections.ClosedOver(people, t) {
 				over++
+			} else if in.Snapshot.weighs(t) {
+				weigh++
 			}
+		}
+		if weigh > 0 {
+			out = append(out, plural(weigh, "thread about something grave counts", "threads about something grave count")+" although somebody resolved "+them(weigh)+": the code is as it was, and nobody who can settle that did.")
 		}
 		if over > 0 {
 			out = append(out, "A person says P0 or P1 in "+plural(over, "thread", "threads")+", and nobody who can settle that has resolved "+them(over)+".")
@@ -146,6 +152,11 @@ func (in Inputs) standing() []string {
 		out = append(out, why)
 	}
 	return out
+}
+
+// weighs reports whether a thread counts, although somebody has resolved it and nobody raises its finding again, as a scan raises none (threats.md T608).
+func (s Snapshot) weighs(t conversation.Thread) bool {
+	return t.Closed && slices.Contains(s.Unchanged, t.ID) && s.persons().Weighs(t, t.Maintained != "")
 }
 
 // scanVerdict is what the scan comes to by rule: the scout's word, unless something stands against it.
