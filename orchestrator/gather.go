@@ -132,7 +132,7 @@ func collectComments(in Inputs) (said discussed) {
 	if n := in.Snapshot.Discussion.Cut; n > 0 {
 		said.notes = append(said.notes, "Of "+plural(n, "long comment", "long comments")+" by people who may not block only the beginning was read.")
 	}
-	if in.Snapshot.Conversation != nil && len(objections.Standing(in.Snapshot.persons(), in.Snapshot.Conversation.Threads))+len(in.Snapshot.Lost) > sanitize.MostObjected {
+	if in.Snapshot.Conversation != nil && len(objections.Standing(in.Snapshot.persons(), in.Snapshot.Conversation.Threads, in.Snapshot.Unchanged))+len(in.Snapshot.Lost) > sanitize.MostObjected {
 		said.notes = append(said.notes, fmt.Sprintf("More than %d objections are open in threads: later runs know the gravest and newest of them although somebody deletes what was said.", sanitize.MostObjected))
 	}
 	for _, h := range in.Reports {

@@ -98,7 +98,7 @@ func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
 			if !t.Live() || !people.MayObject(*r) {
 				continue
 			}
-			if r.After = slices.ContainsFunc(kept, func(o objections.Objection) bool { return o.Counted(r.ID) }); r.After {
+			if r.After = slices.ContainsFunc(kept, func(o objections.Objection) bool { return o.Counted(*r) }); r.After {
 				continue
 			}
 			var err error

@@ -68,6 +68,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	kept := slices.DeleteFunc(objections.Parse(snap.Remembered), func(o objections.Objection) bool { return o.Withdrawn(t.belonging) })
 	discussion := objections.PutBack(t.belonging, kept, t.people.ByApp)
 	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
+	objections.Maintain(&state, kept)
 	snap.Conversation = &state
 	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, objections.Settlers(discussion, kept)); err != nil {
 		return fixed, err
@@ -258,7 +259,7 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 		}
 		if now != nil {
 			in := p.green.hearing(*now)
-			p.objected = in.Snapshot.objected()
+			p.objected = in.objected()
 			judged, err := l.judgement(in)
 			if err != nil || !passes(judged.Result) {
 				why := judged.Result.Reason

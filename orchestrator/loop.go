@@ -113,7 +113,7 @@ type progress struct {
 	// green are the inputs of a judgement that lets the change pass; nil when there is none. fresh is true when it was this process that read last what people say.
 	green *Inputs
 	fresh bool
-	// objected is what Snapshot.objected gave when the pull request was read last.
+	// objected is what Inputs.objected gave when the pull request was read last.
 	objected []string
 }
 
@@ -276,7 +276,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	in = judged.Inputs
-	p.objected = in.Snapshot.objected()
+	p.objected = in.objected()
 	posts := !req.Target.Local() && !req.DryRun
 	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
@@ -299,7 +299,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: judged.Inputs.Snapshot.objected(), still: l.still(req, p)}
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: judged.Inputs.objected(), still: l.still(req, p)}
 			if req.sticky() {
 				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
 			} else {

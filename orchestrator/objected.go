@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -15,11 +16,27 @@ func (s Snapshot) objected() []string {
 	if s.Conversation == nil {
 		return s.Remembered
 	}
-	names := objections.Open(s.persons(), s.Conversation.Threads, s.Lost)
+	names := objections.Open(s.persons(), s.Conversation.Threads, s.Unchanged, s.Lost)
 	if len(names) == 0 && len(s.Remembered) > 0 {
 		return []string{sanitize.None}
 	}
 	return names
+}
+
+// objected are those of the snapshot with what is maintained in this round.
+func (in Inputs) objected() []string {
+	s, ruled := in.Snapshot, in.rulings()
+	if s.Conversation != nil && len(ruled) > 0 {
+		now := *s.Conversation
+		now.Threads = slices.Clone(now.Threads)
+		for i := range now.Threads {
+			if st := ruled[i].Status; st == conversation.Disputed || st == conversation.HandedOver {
+				now.Threads[i].Maintained = s.Range.Head
+			}
+		}
+		s.Conversation = &now
+	}
+	return s.objected()
 }
 
 // remember adds to what is remembered what our newest report keeps that keeps any.

@@ -40,7 +40,7 @@ type saying struct {
 	raised []string
 	// fixed is what people said that fixes are said to have done, as markers name it.
 	fixed []string
-	// objected is what Snapshot.objected gives.
+	// objected is what Inputs.objected gives.
 	objected []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool

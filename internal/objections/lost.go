@@ -31,13 +31,16 @@ func Lost(people conversation.People, remembered []string, d review.Discussion, 
 func (o Objection) approved(d review.Discussion, people conversation.People) bool {
 	return o.lost && slices.ContainsFunc(approvals(d), func(r review.Review) bool {
 		v := people.Voice(r.Author.Login, r.Author.Bot)
-		settles := v.Decides() && (!people.ByApp || !o.grave())
-		return r.SubmittedAt.After(o.at) && (settles || !v.Bot && strings.EqualFold(v.Login, o.by))
+		settles := v.Decides() && (!people.ByApp || !o.grave() || o.maintained()) // of ours nobody else could settle it
+		return r.SubmittedAt.After(o.at) && (settles || !v.Bot && !o.maintained() && strings.EqualFold(v.Login, o.by))
 	})
 }
 
 // Withdrawn reports whether who objected has approved the pull request since, where their comment was deleted: who may not write may not resolve the thread either.
 func (o Objection) Withdrawn(d review.Discussion) bool {
+	if o.maintained() {
+		return false
+	}
 	there := slices.ContainsFunc(d.Threads, func(t review.Thread) bool { return slices.ContainsFunc(t.Comments, o.is) })
 	return !there && slices.ContainsFunc(approvals(d), func(r review.Review) bool {
 		return !r.Author.Bot && strings.EqualFold(r.Author.Login, o.by) && r.SubmittedAt.After(o.at)
@@ -49,6 +52,9 @@ func (o Objection) stands(in review.Thread, people conversation.People) bool {
 	t := conversation.Thread{Closed: in.Resolved}
 	if by := in.ResolvedBy; by != nil {
 		t.ClosedBy, t.ClosedByBot = by.Login, by.Bot
+	}
+	if o.maintained() {
+		return people.Weighs(t, true)
 	}
 	for _, c := range in.Comments {
 		if o.is(c) {

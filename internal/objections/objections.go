@@ -1,4 +1,4 @@
-// Package objections remembers what people object to in our threads, and knows what they say there as grave. Reports and the record keep it from run to run, because whoever
+// Package objections remembers what people object to in our threads, and what we maintain there, and knows what they say there as grave. Reports and the record keep it from run to run, because whoever
 // may write can edit and delete comments. It is pure.
 package objections
 
@@ -21,18 +21,25 @@ type Objection struct {
 	// thread is what sanitize.ThreadNamed gives, comment the number of their comment.
 	thread  string
 	comment int64
-	// at is when it was said; of one that is lost, when that was seen first.
+	// at is when it was said, or edited last; of one that is lost, when that was seen first.
 	at time.Time
 	// counts is true of what counts against a cure, severe of what they say as P0 or P1, heavy of a thread about something grave, lost of what stands in no thread of
-	// ours any more.
-	counts, severe, heavy, lost bool
-	by                          string
+	// ours any more, later of what counts for as long as the code of a grave thread stands as it did.
+	counts, severe, heavy, lost, later bool
+	// by is who objects; prloop of a finding that we maintain, whose comment is that with which its thread begins.
+	by string
 }
+
+// prloop stands in a marker for us. Nobody on GitHub is called so: no login begins with a hyphen.
+const prloop = "-"
+
+// maintained reports whether it is a finding that we maintain.
+func (o Objection) maintained() bool { return o.by == prloop }
 
 // String is how a marker keeps it.
 func (o Objection) String() string {
 	bits := 0
-	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost} {
+	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost, o.later} {
 		if set {
 			bits |= 1 << i
 		}
@@ -53,7 +60,7 @@ func Parse(names []string) (out []Objection) {
 		if cmp.Or(noNumber, noTime, noBits) != nil {
 			continue
 		}
-		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0,
+		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0, later: bits&16 > 0,
 			by: strings.ReplaceAll(parts[4], "+", "-")})
 	}
 	return out
@@ -86,29 +93,46 @@ func (o Objection) grave() bool { return o.severe || o.heavy }
 
 // and is an objection of which another run knows as well.
 func (o Objection) and(other Objection) Objection {
-	if other.lost && !o.lost {
-		o.lost, o.at = true, other.at
+	if other.lost && !o.lost || other.lost == o.lost && !o.lost && other.at.After(o.at) {
+		o.lost, o.at = other.lost, other.at
 	}
-	o.counts, o.severe, o.heavy = o.counts || other.counts, o.severe || other.severe, o.heavy || other.heavy
+	o.counts, o.severe, o.heavy, o.later = o.counts || other.counts, o.severe || other.severe, o.heavy || other.heavy, o.later || other.later
 	return o
 }
 
-// Counted reports whether it counts against a cure and is the reply of that number.
-func (o Objection) Counted(reply int64) bool { return o.counts && o.comment == reply }
+// Counted reports whether it counts against a cure and is that reply. Of one that counted while its code stood, and that is put back, nobody can tell any more at which
+// head it was said: it counts until somebody settles it.
+func (o Objection) Counted(r conversation.Reply) bool {
+	return o.comment == r.ID && (o.counts || o.later && r.Commit == "")
+}
 
-// Standing are the objections that are open in our threads: of each person in a thread the newest that is a P0 or a P1, and the newest other. What they say more softly
-// later takes nothing of that back.
-func Standing(people conversation.People, threads []conversation.Thread) (out []Objection) {
+// Standing are the objections that are open in our threads: of each person in a thread the newest that is a P0 or a P1, the newest that counts while its code stands as it
+// did, and the newest other. What they say more softly later takes nothing of that back. Findings that we maintain are among them. unchanged are the grave threads whose
+// code stands as it did.
+func Standing(people conversation.People, threads []conversation.Thread, unchanged []string) (out []Objection) {
 	for _, t := range threads {
 		heavy := GraveThread(t)
 		against, severe := people.Objections(t, heavy), OpenGrave(people, t)
+		var later []conversation.Reply
+		if slices.Contains(unchanged, t.ID) {
+			later = people.Later(t)
+			if root, err := strconv.ParseInt(t.ID, 10, 64); err == nil && t.Maintained != "" && people.Weighs(t, true) {
+				out = append(out, Objection{thread: sanitize.ThreadNamed(t.Node), comment: root, at: time.Unix(0, 0).UTC(), heavy: true, by: prloop})
+			}
+		}
 		for _, r := range t.DeveloperReplies {
 			among := func(list []conversation.Reply) bool {
 				return slices.ContainsFunc(list, func(a conversation.Reply) bool { return a.ID == r.ID })
 			}
 			o := Objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author, counts: among(against), severe: among(severe)}
-			if o.counts || o.severe {
-				out = append(slices.DeleteFunc(out, func(old Objection) bool { return old.thread == o.thread && old.by == o.by && old.severe == o.severe }), o)
+			if r.Edited.After(o.at) { // what they approved before says nothing of what they say now
+				o.at = r.Edited
+			}
+			o.later = !o.counts && !o.severe && among(later)
+			if o.counts || o.severe || o.later {
+				out = append(slices.DeleteFunc(out, func(old Objection) bool {
+					return old.thread == o.thread && old.by == o.by && old.severe == o.severe && old.later == o.later
+				}), o)
 			}
 		}
 	}
@@ -116,8 +140,8 @@ func Standing(people conversation.People, threads []conversation.Thread) (out []
 }
 
 // Open are the objections that are open in our threads, and those of lost ones, as a marker keeps them: those of the most weight, and of these the newest.
-func Open(people conversation.People, threads []conversation.Thread, lost []string) (names []string) {
-	all := append(Standing(people, threads), Parse(lost)...)
+func Open(people conversation.People, threads []conversation.Thread, unchanged, lost []string) (names []string) {
+	all := append(Standing(people, threads, unchanged), Parse(lost)...)
 	slices.SortFunc(all, func(a, b Objection) int {
 		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.comment, b.comment))
 	})

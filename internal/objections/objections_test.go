@@ -46,12 +46,12 @@ func TestAThreadThatIsGone(t *testing.T) {
 		return review.Review{Author: review.Person{Login: login}, State: "APPROVED", SubmittedAt: at}
 	}
 	first, d := judged([]string{said.String()}, approves("other", at.Add(time.Minute)))
-	if len(first) != 1 || len(d.Threads) != 1 || d.Threads[0].Resolved || !d.Threads[0].Lost || !Parse(Open(people, nil, first))[0].lost {
+	if len(first) != 1 || len(d.Threads) != 1 || d.Threads[0].Resolved || !d.Threads[0].Lost || !Parse(Open(people, nil, nil, first))[0].lost {
 		t.Fatalf("%v, %+v", first, d.Threads)
 	}
 	for who, settles := range map[string]bool{"author": false, "stranger": false, "prloop": false, "other": true, "maintainer": true} {
 		lost, d := judged(first, approves(who, at.Add(2*time.Hour)))
-		if settled := len(lost) == 0; settled != settles || settled != (len(d.Threads) == 0) || settled != (len(Open(people, nil, lost)) == 0) {
+		if settled := len(lost) == 0; settled != settles || settled != (len(d.Threads) == 0) || settled != (len(Open(people, nil, nil, lost)) == 0) {
 			t.Errorf("%s: %v, %+v", who, lost, d.Threads)
 		}
 	}
@@ -63,6 +63,45 @@ func TestAThreadThatIsGone(t *testing.T) {
 		if lost, _ := judged(first, approves(who, at.Add(2*time.Hour))); len(lost) == 0 != settles {
 			t.Errorf("in an app's pull request, %s: %v", who, lost)
 		}
+	}
+}
+
+// A finding that we maintain counts until somebody who may write and did not open the pull request resolves the thread or approves, also where its comment is edited or deleted,
+// and where nothing of the thread is left. No login stands for us (threats.md T609).
+func TestWhatWeMaintainIsLost(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0).UTC()
+	people := conversation.People{Author: "author", Own: "prloop", Permissions: map[string]string{"author": "write", "maintainer": "write", "prloop": "read"}}
+	open := Standing(people, []conversation.Thread{{ID: "12", Node: "PRRT_1", Priority: review.P1, Maintained: "c", Status: conversation.Disputed}, {ID: "13", Node: "PRRT_2", Priority: review.P1, Maintained: "c"}}, []string{"12"})
+	if len(open) != 1 || !open[0].grave() {
+		t.Fatalf("%+v", open)
+	}
+	kept := []string{open[0].String()}
+	root := review.Comment{DatabaseID: 12, Author: review.Person{Login: "app[bot]", Bot: true}, Body: "Divides by zero.", EditedBy: "author"}
+	for name, there := range map[string][]review.Thread{"edited": {{ID: "PRRT_1", Comments: []review.Comment{root}}}, "deleted": {{ID: "PRRT_1"}}, "gone": nil} {
+		for who, settles := range map[string]bool{"": false, "author": false, "prloop": false, "-": false, "maintainer": true} {
+			for _, byApp := range []bool{false, true} {
+				people.ByApp = byApp
+				d := PutBack(review.Discussion{Threads: there}, Parse(kept), byApp)
+				lost := Lost(people, kept, d, nil, at)
+				if shown := WithoutOwn(d, conversation.State{}, people, lost); len(lost) != 1 || len(shown.Threads) != 1 || !strings.HasPrefix(shown.Threads[0].Comments[0].Body, "P1: ") {
+					t.Fatalf("%s: %v, %+v", name, lost, shown.Threads)
+				}
+				d.Reviews = []review.Review{{Author: review.Person{Login: who}, State: "APPROVED", SubmittedAt: at.Add(time.Hour)}}
+				if left := Lost(people, lost, d, nil, at); (len(left) == 0) != settles || Parse(lost)[0].Withdrawn(d) {
+					t.Errorf("%s, %q approves: %v", name, who, left)
+				}
+			}
+		}
+	}
+	unedited := root
+	unedited.EditedBy = ""
+	if d := PutBack(review.Discussion{Threads: []review.Thread{{ID: "PRRT_1", Comments: []review.Comment{unedited}}}}, Parse(kept), false); d.Threads[0].Comments[0].Body != root.Body {
+		t.Errorf("%+v", d.Threads[0])
+	}
+	s := conversation.State{Threads: []conversation.Thread{{ID: "12", Node: "PRRT_1", Head: "a", Status: conversation.Pending}, {ID: "13", Node: "PRRT_2", Head: "a", Status: conversation.Pending},
+		{ID: "14", Node: "PRRT_1", Head: "a", Status: conversation.Resolved}}}
+	if Maintain(&s, Parse(kept)); s.Threads[0].Maintained != "a" || s.Threads[1].Maintained != "" || s.Threads[2].Maintained != "" {
+		t.Errorf("%+v", s.Threads)
 	}
 }
 
@@ -95,7 +134,7 @@ func TestWhatIsKeptOfObjections(t *testing.T) {
 				{ID: 102 + 3*n, Author: "author", Body: "It is.", Association: "MEMBER"},
 			}})
 	}
-	kept := Parse(Open(conversation.People{Author: "author"}, state.Threads, nil))
+	kept := Parse(Open(conversation.People{Author: "author"}, state.Threads, nil, nil))
 	if len(kept) != sanitize.MostObjected || kept[len(kept)-1].comment != 101+3*29 || kept[0].comment != 101+3*10 || !kept[0].heavy || !kept[0].counts {
 		t.Errorf("%+v", kept)
 	}
@@ -103,7 +142,7 @@ func TestWhatIsKeptOfObjections(t *testing.T) {
 		state.Threads[5+i].Priority = review.P2
 	}
 	state.Threads[0].DeveloperReplies[0].Body = "P1: This is not fixed."
-	kept = Parse(Open(conversation.People{Author: "author"}, state.Threads, nil))
+	kept = Parse(Open(conversation.People{Author: "author"}, state.Threads, nil, nil))
 	heavy := slices.DeleteFunc(slices.Clone(kept), func(o Objection) bool { return !o.heavy })
 	if len(kept) != sanitize.MostObjected || len(heavy) != 6 || heavy[0].comment != 100 || !heavy[0].severe || heavy[1].comment != 101 || heavy[1].severe || kept[0].comment != 101+3*16 {
 		t.Errorf("%+v", kept)

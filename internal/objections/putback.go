@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
 )
@@ -31,17 +32,25 @@ func PutBack(d review.Discussion, kept []Objection, byApp bool) review.Discussio
 
 // deleted stands for the comment that objected.
 func (o Objection) deleted(byApp bool) review.Comment {
-	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: o.by, Association: review.Collaborator}, Body: o.notice("deleted, and GitHub does not say by whom", byApp) + " Their approving review settles it too.",
-		CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
+	by, body := o.by, o.notice("deleted, and GitHub does not say by whom", byApp)
+	if o.maintained() {
+		by = "prloop"
+	} else {
+		body += " Their approving review settles it too."
+	}
+	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: by, Association: review.Collaborator}, Body: body, CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
 }
 
 // kept is the comment that objected as it counts: as said by somebody who may block, who they were when a run read it, and as grave as then where somebody else has
-// edited it since (threats.md T572).
+// edited it since (threats.md T572). Our own stands where nobody else has.
 func (o Objection) kept(c review.Comment, byApp bool) review.Comment {
+	if o.maintained() && c.EditedBy == "" {
+		return c
+	}
 	if !review.MayBlock(c.Author.Association) {
 		c.Author.Association = review.Collaborator
 	}
-	if c.EditedBy != "" && !threads.Severe(c.Body, review.Collaborator) {
+	if c.EditedBy != "" && (o.maintained() || !threads.Severe(c.Body, review.Collaborator)) {
 		c.Body = o.notice("changed by "+c.EditedBy, byApp) + "\n\nNow it says:\n\n" + threads.Quote(strings.TrimSpace(c.Body))
 	}
 	return c
@@ -49,6 +58,9 @@ func (o Objection) kept(c review.Comment, byApp bool) review.Comment {
 
 // notice says in place of an objection what became of it, and what settles it.
 func (o Objection) notice(became string, byApp bool) string {
+	if o.maintained() {
+		return "P1: The comment with which prloop began this thread was " + became + ". prloop maintains its finding.\n\nIt counts until somebody with write access who did not open the pull request approves it."
+	}
 	who := "they, or somebody else with write access who did not open the pull request, resolve the thread."
 	if byApp && o.grave() {
 		who = "they resolve the thread."
@@ -63,7 +75,9 @@ func (o Objection) notice(became string, byApp bool) string {
 // Settlers are those of whom has to be known what they may, where objections are lost: who objected, who resolved the thread, and who approves.
 func Settlers(d review.Discussion, kept []Objection) (out []string) {
 	for _, o := range kept {
-		out = append(out, o.by)
+		if !o.maintained() {
+			out = append(out, o.by)
+		}
 		for _, t := range d.Threads {
 			if o.in(t.ID) && t.ResolvedBy != nil {
 				out = append(out, t.ResolvedBy.Login)
@@ -81,4 +95,14 @@ func Settlers(d review.Discussion, kept []Objection) (out []string) {
 // approvals are the reviews that approve, of those that stand.
 func approvals(d review.Discussion) []review.Review {
 	return slices.DeleteFunc(threads.Standing(d.Reviews), func(r review.Review) bool { return r.State != "APPROVED" })
+}
+
+// Maintain marks the threads of which is remembered that we maintain their finding, where no answer of ours says so any more: somebody has deleted it.
+func Maintain(s *conversation.State, kept []Objection) {
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		if t.Status == conversation.Pending && slices.ContainsFunc(kept, func(o Objection) bool { return o.maintained() && o.in(t.Node) }) {
+			t.Maintained = t.Head
+		}
+	}
 }
