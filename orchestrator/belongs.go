@@ -12,9 +12,9 @@ import (
 )
 
 // belonging is a discussion in which whoever may write is said to belong here. Of a member whose membership is private GitHub says CONTRIBUTOR or NONE, so
-// their permission is asked, where they say something that blocks when one who belongs here says it. What GitHub told is added to known.
+// their permission is asked, where they say something that may block when one who belongs here says it. What GitHub told is added to known.
 func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discussion, known *conversation.People) (review.Discussion, error) {
-	logins := outsiders(d)
+	logins := outsiders(d, *known)
 	if l.People == nil || len(logins) == 0 {
 		return d, nil
 	}
@@ -40,9 +40,12 @@ func (l *Loop) belonging(ctx context.Context, repo review.Repo, d review.Discuss
 	return d, nil
 }
 
+// mostTalking is how many people are asked about for no more than that they answer prloop: anybody may do that.
+const mostTalking = 30
+
 // outsiders are those of whom GitHub does not say that they belong here, and who say that something is a P0 or a P1 in a thread, or request changes, or whose reply
-// to prloop somebody has hidden.
-func outsiders(d review.Discussion) (out []string) {
+// to prloop somebody has hidden. The first of those who say anything else to prloop, and who did not open the pull request, are among them: it may be an objection.
+func outsiders(d review.Discussion, known conversation.People) (out []string) {
 	add := func(p review.Person, blocks bool) {
 		if blocks && !p.Bot && !review.MayBlock(p.Association) && !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, p.Login) }) {
 			out = append(out, p.Login)
@@ -56,6 +59,14 @@ func outsiders(d review.Discussion) (out []string) {
 	}
 	for _, r := range d.Reviews {
 		add(r.Author, r.State == "CHANGES_REQUESTED")
+	}
+	most := len(out) + mostTalking
+	for _, t := range d.Threads {
+		for i, c := range t.Comments {
+			v := known.Voice(c.Author.Login, c.Author.Bot)
+			answers := i > 0 && sanitize.HasMarker(t.Comments[0].Body)
+			add(c.Author, len(out) < most && answers && !v.Bot && !v.Author && !v.Own && !sanitize.HasMarker(c.Body))
+		}
 	}
 	return out
 }

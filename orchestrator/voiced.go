@@ -23,10 +23,10 @@ func (l *Loop) Voiced(ctx context.Context, pr review.PullRequest) (string, error
 	return voiced(t.asIs, t.people), nil
 }
 
-// voiced names the comments in the threads of a discussion, and when they were edited, of people who may block by what GitHub says of them, or of whom it was asked as
-// they say that something is grave. The author's are not among them, and neither is what we post. It is never empty.
+// voiced names the comments in the threads of a discussion, and when they were edited, of people who may block by what GitHub says of them, or of whom it was asked
+// (outsiders). The author's are not among them, and neither is what we post. It is never empty.
 func voiced(d review.Discussion, known conversation.People) string {
-	asked, said := outsiders(d), []string{}
+	asked, said := outsiders(d, known), []string{}
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
 			v := known.Voice(c.Author.Login, c.Author.Bot)

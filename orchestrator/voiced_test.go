@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -18,6 +19,12 @@ func TestVoiced(t *testing.T) {
 	}
 	of := func(comments ...review.Comment) string {
 		return voiced(review.Discussion{Threads: []review.Thread{{ID: "T", Comments: comments}}}, known)
+	}
+	answers := func(said review.Comment) string {
+		return of(says("prloop", "COLLABORATOR", sanitize.PlainMarker), said)
+	}
+	if private, stranger, none := answers(says("lisa", "CONTRIBUTOR", "This is not fixed.")), answers(says("nobody", "NONE", "This is not fixed.")), of(says("prloop", "COLLABORATOR", sanitize.PlainMarker)); private == none || stranger != none {
+		t.Errorf("a private member's answer to prloop is heard as %q, a stranger's as %q, and none as %q", private, stranger, none) // threats.md T611
 	}
 	none, member := of(), says("mona", "MEMBER", "P0: this drops the database")
 	edited, bot := member, member
@@ -45,5 +52,24 @@ func TestVoiced(t *testing.T) {
 		if got := of(row.said); (got == row.like) != row.is || got == "" {
 			t.Errorf("%s: %q, and %q before", row.name, got, row.like)
 		}
+	}
+}
+
+// Of those who only answer prloop the first are asked about, whoever follows; the author is not (threats.md T611).
+func TestWhoAnswersIsAskedAboutWithinABound(t *testing.T) {
+	t.Parallel()
+	root := review.Comment{Author: review.Person{Login: "prloop", Association: "COLLABORATOR"}, Body: sanitize.PlainMarker}
+	says := func(login, body string) review.Comment {
+		return review.Comment{Author: review.Person{Login: login, Association: "NONE"}, Body: body}
+	}
+	ours := review.Thread{Comments: []review.Comment{root, says("ada", "No."), says("lisa", "Not fixed."), says("LISA", "Still not.")}}
+	for i := range 2 * mostTalking {
+		ours.Comments = append(ours.Comments, says(fmt.Sprint("stranger", i), "Me too."))
+	}
+	ours.Comments = append(ours.Comments, says("mona", "P1: it leaks the token."))
+	theirs := review.Thread{Comments: []review.Comment{says("somebody", "Hm."), says("else", "Hm.")}}
+	asked := outsiders(review.Discussion{Threads: []review.Thread{theirs, ours}}, conversation.People{Author: "ada", Own: "prloop"})
+	if len(asked) != 1+mostTalking || asked[0] != "mona" || asked[1] != "lisa" {
+		t.Errorf("%q", asked)
 	}
 }

@@ -513,6 +513,36 @@ func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
 	}
 }
 
+// A member whose membership is private says no more in a thread of prloop's than that something is not fixed: without webhooks a look tells that too (threats.md T611).
+func TestContestedByAPlainAnswer(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(h.home, "mood.sh"), []byte(mood), 0o700), os.WriteFile(filepath.Join(h.home, "operator.yml"), []byte("gate: verdict\n"), 0o600),
+		os.WriteFile(filepath.Join(h.home, "strict"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+filepath.Join(h.home, "operator.yml"))
+	h.private("lisa")
+	p := h.open(7, nil)
+	s := h.serve("", "--poll", "--every", "1s", "--reviewers", "exec:"+filepath.Join(h.home, "mood.sh"))
+	h.status(p.HeadSHA(), "failure")
+	h.settled(1)
+	if err := os.Remove(filepath.Join(h.home, "strict")); err != nil {
+		t.Fatal(err)
+	}
+	guarded := strings.Replace(string(readShare(t, "head/stock.go")), "\treturn Count(shelves) / ", "\tif shelves == nil {\n\t\treturn 0\n\t}\n\treturn Count(shelves) / ", 1)
+	if _, err := p.Push("contributor", "more", map[string]string{"stock.go": guarded}); err != nil {
+		t.Fatal(err)
+	}
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	nextSecond()
+	p.Reply(p.Threads()[0].ID, "lisa", "This is not fixed: it still divides by zero.")
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
 // However many reviews of strangers follow, a request for changes counts (threats.md T528).
 func TestContestedUnderAFlood(t *testing.T) {
 	t.Parallel()
