@@ -10,12 +10,12 @@ import (
 
 // The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
 var (
-	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work job fixed makes sense ok okay lgtm " +
-		"looks sounds resolved verified addressed addressing merci danke gracias done works fixes fixing quick quickly fast +1")
+	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
+		"looks sounds resolved verified addressed merci danke gracias done works fixes quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
 	praise = strings.Fields("good great nice catch point better")
 	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
-	affirming = strings.Fields("yes yep confirmed agreed")
+	affirming = strings.Fields("yes yep confirmed agreed ack")
 	// Of these alone no thanks consist: they say nothing.
 	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this all now in everyone prloop")
 )
@@ -30,8 +30,9 @@ var thankful = func() map[string]bool {
 }()
 
 // agreeing are words that only thank in the company of these, and alone ask for something, or name a priority.
-var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
-	`(?:^|[.,!;]\s*)(?:good|great|nice|excellent|perfect|awesome) fix\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
+	`(?:^|[.,!;]\s*)(?:(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)|ship it)\b|` +
+	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
 
 var (
 	// named is somebody to whom it is said.
@@ -43,8 +44,14 @@ var (
 // commit is the name of a commit, in which somebody says that something is done.
 var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 
-// wondering begins what may be a question without its mark.
-var wondering = lazyregexp.New(`^\W*(?:is|are|was|were|does|do|did)\b`)
+var (
+	// much is thanks that may be for something.
+	much = lazyregexp.New(`\b(thanks|thank you|thx) (?:so|very) much\b`)
+	// catching is praise, as a good catch is.
+	catching = lazyregexp.New(`\b(?:thanks|thank you|thx) for catching\b`)
+	// wondering is what may be a question without its mark, or mockery.
+	wondering = lazyregexp.New(`^\W*(?:is|are|was|were|does|do|did)\b|\b(?:is|are|was|were|does|do|did) (?:it|this|that|your|the)\b|\bso (?:is|are|was|were|it|this|that|all)\b|\bmuch for\b`)
+)
 
 // OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more, also one without its mark.
 func OnlyThanks(remark string) bool {
@@ -52,10 +59,12 @@ func OnlyThanks(remark string) bool {
 		return false
 	}
 	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
-	remark = agreeing.ReplaceAllString(named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1"), " done ")
+	remark = catching.ReplaceAllString(much.ReplaceAllString(remark, "$1"), "catch")
+	remark = named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1")
 	if wondering.MatchString(remark) {
 		return false
 	}
+	remark = agreeing.ReplaceAllString(remark, " done ")
 	words := strings.FieldsFunc(remark, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})

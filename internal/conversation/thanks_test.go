@@ -12,7 +12,9 @@ func TestOnlyThanks(t *testing.T) {
 		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch!", "Confirmed fixed.",
 		"Thank you for the quick fix!", "Thanks @contributor, looks good now.", "@mona-l @acme/shop thanks", "+1", ":+1:", "Thanks for addressing this", "Sounds good", "Sounds good to me!", "Great fix", "Good fix, thanks!",
 		"Thanks. Nice fix!", "LGTM :+1:", "LGTM :tada: :heart:", "All good now", "Verified", "Verified, thanks!", "Looks much better, thanks!", "Agreed, looks good now.", "P1 is fixed, thanks.", "P0 was resolved", "Thanks for your prompt fix",
-		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks"} {
+		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks",
+		"Nice refactor!", "Approved.", "Ack, thanks", "Perfect, thanks for the quick turnaround!", "Fixed, thanks for catching that.", "LGTM, ship it!", "Ship it!", "Thank you so much for the fix!", "Great job fixing this!", "Good job", "Nice work.",
+		"It is all good now, thanks"} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -24,6 +26,9 @@ func TestOnlyThanks(t *testing.T) {
 		"Confirmed. Good catch, prloop!", "This.", "Not done", "Is it done?", "1a2b3c4 breaks it", "Now this", "Fix this now, thanks", "it is not in 1a2b3c4",
 		"not verified", "not all good", "I don't agree it is fixed", "looks good but", "Agreed", "Agreed.", "Agreed, good catch!", "@mona agreed", "@mona", "-1", ":-1:", "Thanks :confused:", "LGTM :x:", "Thanks @mona, but it fails", "Quick fix",
 		"Now a good fix", "A better fix", "P1", "P1 is back", "P1 was not fixed", "All this", "For the fix see main.go", "better not", "Is this fixed", "@prloop is this fixed now", "Is it done", "Sounds wrong", "All of it again", "thanks @mona: not fixed", "Thanks for the fix, it fails",
+		"So is this fixed", "ok so is it fixed now", "Now this, is this resolved", "So this is fixed now", "Fixing this is your job now", "Fixing this is in your job now", "your job is fixing it", "Fixing it now", "Addressing this now",
+		"So much for your fix!", "ok, so much for the quick fix", "So so much for this fix", "This is now in for fixing", "Great job fixing nothing", "Ack", "Yes, thanks for catching that", "Not approved", "To be approved", "Don't ship it", "A nice refactor is in main.go",
+		"Refactor this", "this is your fix", "turnaround",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)
