@@ -128,7 +128,7 @@ func TestCures(t *testing.T) {
 func TestAnApprovalNamesTheThreadsItLeavesOpen(t *testing.T) {
 	thread := conversation.Thread{ID: "1", Node: "T1", URL: "https://github.com/o/r/pull/7#discussion_r1", File: "a.go", Line: 3, Status: conversation.Pending, Priority: review.P1, Category: "bug", Head: "before",
 		Assessment: conversation.Assessment{Finding: "Null pointer is followed", Assessment: "It breaks.", Score: 7}}
-	const one = "**Next:** Check these open threads of prloop's, whose problems nobody raised again, and resolve those that are fixed: [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"
+	const one = "**Next:** Check whether the problems of these open threads of prloop's, which nobody raised again, are gone, and resolve the threads if so: [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"
 	for _, c := range []struct {
 		what   string
 		change func(*Inputs, *conversation.Thread)
@@ -139,7 +139,7 @@ func TestAnApprovalNamesTheThreadsItLeavesOpen(t *testing.T) {
 			other := *t
 			other.ID, other.Line = "2", 5
 			in.Snapshot.Conversation.Threads = append(in.Snapshot.Conversation.Threads, other)
-		}, "**Next:** Check these open threads of prloop's, whose problems nobody raised again, and resolve those that are fixed: [`a.go:5`](https://github.com/o/r/pull/7#discussion_r1), [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"},
+		}, "**Next:** Check whether the problems of these open threads of prloop's, which nobody raised again, are gone, and resolve the threads if so: [`a.go:5`](https://github.com/o/r/pull/7#discussion_r1), [`a.go:3`](https://github.com/o/r/pull/7#discussion_r1).\n"},
 		{"prloop settles it", func(in *Inputs, _ *conversation.Thread) { in.Snapshot.Gone = []string{"1"} }, ""},
 		{"somebody resolved it", func(_ *Inputs, t *conversation.Thread) { t.Closed = true }, ""},
 		{"prloop called it resolved, and may not resolve it", func(_ *Inputs, t *conversation.Thread) { t.Status = conversation.Resolved }, ""},

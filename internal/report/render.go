@@ -383,7 +383,7 @@ func steps(l links, d Data) []string {
 		say("Change the code that these threads of prloop's are about, or have somebody with write access who did not open the pull request resolve them: %s.", l.places(d.Unsettled))
 	}
 	if len(d.Left) > 0 {
-		say("Check these open threads of prloop's, whose problems nobody raised again, and resolve those that are fixed: %s.", l.places(d.Left))
+		say("Check whether the problems of these open threads of prloop's, which nobody raised again, are gone, and resolve the threads if so: %s.", l.places(d.Left))
 	}
 	return steps
 }
