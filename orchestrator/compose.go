@@ -195,10 +195,26 @@ func (j verdict) listed(c cleaner, inlined map[int]string) (out []report.Finding
 			f.Waits, f.Reason = true, c.inline(j.waitsFor(g))
 		}
 		f.Thread, f.Inline = inlined[g]
+		if url := j.in.Snapshot.saidAt(j.findings[group[0]]); url != "" && f.Priority == review.P2 && !f.Stuck && !f.Waits {
+			f.Said, f.Thread = true, url
+		}
 		f.Inline = f.Inline && !f.Stuck && !f.Waits // why it is stuck, or for whom it waits, stands nowhere else
 		out = append(out, f)
 	}
 	return out, silent
+}
+
+// saidAt is the address of the thread of ours in which people say what a finding is made of; empty where it is made of something else.
+func (s Snapshot) saidAt(f review.Finding) string {
+	if s.Conversation == nil || !slices.ContainsFunc(s.Discussion.Threads, func(t review.Thread) bool { return t.Cured && f.ID == "thread-"+t.ID }) {
+		return ""
+	}
+	for _, t := range s.Conversation.Threads {
+		if f.ID == "thread-"+t.Node {
+			return t.URL
+		}
+	}
+	return ""
 }
 
 // must reports whether a distinct finding has to be fixed: it counts, or it is stuck.

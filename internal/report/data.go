@@ -82,6 +82,8 @@ type Finding struct {
 	Stuck bool
 	// Waits is true when it was reported fixed and a person is to say whether it is; it is not sent to the fixer meanwhile.
 	Waits bool
+	// Said is true of what somebody said in a thread of prloop's, at Thread, and that does not say how grave it is: it may be nothing to fix, and resolving the thread settles it.
+	Said bool
 	// Standing says what became of it since the round before; empty in the first round.
 	Standing Standing
 	// OriginalScore is its reviewer's own score where prloop raised it to Score; 0 where it did not.

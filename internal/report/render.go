@@ -55,9 +55,10 @@ const noModel = "no model took part"
 
 // title is what the review came to, in a few words; every fact stands in it once.
 func title(d Data) string {
-	n, back := 0, 0
+	n, back, said := 0, 0, 0
 	for _, f := range d.Findings {
-		n += boolRank(f.Must)
+		n += boolRank(f.Must && !f.Said)
+		said += boolRank(f.Must && f.Said)
 		back += boolRank(f.Stuck)
 	}
 	parts := []string{verdictWords(d)}
@@ -78,6 +79,9 @@ func title(d Data) string {
 		parts = append(parts, fmt.Sprintf("%d to fix, %d of them came back after a fix", n, back))
 	default:
 		parts = append(parts, fmt.Sprintf("%d to fix", n))
+	}
+	if said > 0 {
+		parts = append(parts, fmt.Sprintf("%d said in %s", said, map[bool]string{true: "a thread", false: "threads"}[said == 1]))
 	}
 	if d.Verdict != nil && d.Outcome == review.Partial {
 		parts = append(parts, partly)
@@ -207,6 +211,12 @@ func (p *page) rows(d Data) {
 		return
 	}
 	heads := []string{"", "To fix", "Where"}
+	switch n := len(saids(must)); {
+	case n == len(must):
+		heads[1] = "Said in a thread"
+	case n > 0:
+		heads[1] = "To fix, or said in a thread"
+	}
 	finders := tellsFinders(must)
 	if finders {
 		heads = append(heads, "Found by")
@@ -287,6 +297,11 @@ func musts(list []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return !f.Must })
 }
 
+// saids are those of some findings that people said in threads of prloop's.
+func saids(list []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return !f.Said })
+}
+
 // tellsFinders reports whether who found what tells the findings apart.
 func tellsFinders(list []Finding) bool {
 	for _, f := range list {
@@ -324,6 +339,7 @@ func steps(l links, d Data) []string {
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
 	must := musts(d.Findings)
 	stuck := slices.DeleteFunc(slices.Clone(must), func(f Finding) bool { return !f.Stuck })
+	said := saids(must)
 	open := 0 // what the fixer, or whoever pushes, is asked to fix
 	for _, f := range must {
 		open += boolRank(!f.Stuck && !f.Waits)
@@ -351,8 +367,11 @@ func steps(l links, d Data) []string {
 		say("Raise the limit that was reached, then run the review again. The receipt says who gave no answer, and why.")
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
-	case open > 0:
-		say("Fix %s and push.", these(open, open == len(must)))
+	case open > len(said):
+		say("Fix %s and push.", these(open-len(said), open-len(said) == len(must)))
+	}
+	if len(said) > 0 && d.Outcome != "" {
+		say("Somebody who may block said something, since the code changed or prloop called the problem gone, in these threads of prloop's: %s. Change the code if something is left to do; else have them resolve the thread, which settles it.", l.places(said))
 	}
 	if d.Outcome == review.SetAside || len(toLookAt(d.Unverified)) > 0 {
 		say("Look at what was set aside, and decide whether it is real.")
