@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/weight"
 	"github.com/prloop/prloop/review"
@@ -144,7 +145,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 }
 
-// openThreads are the open threads of ours of which an approval shows no finding, and that nothing settles.
+// openThreads are the open threads of ours that an approval does not link from a finding, and that nothing settles.
 func (j verdict) openThreads() (out []report.Finding) {
 	if j.outcome != review.Converged {
 		return nil
@@ -152,11 +153,25 @@ func (j verdict) openThreads() (out []report.Finding) {
 	s, now := j.in.Snapshot, j.in.rulings()
 	for i, t := range s.Conversation.Threads {
 		settled := slices.ContainsFunc(j.cured, func(c cure) bool { return c.thread == i }) || now[i].Status == conversation.Resolved
-		if s.live(i) && !t.Closed && !settled && !slices.Contains(j.threads, i) {
+		if s.live(i) && !t.Closed && !settled && !j.links(i) {
 			out = append(out, s.placed(i))
 		}
 	}
 	return out
+}
+
+// links reports whether the report lists a finding that has a thread of ours, with a link to that. What it says of other code links nothing grave.
+func (j verdict) links(thread int) bool {
+	linked, known := j.inlined(), j.in.Snapshot.wordings()
+	for g, group := range j.groups {
+		about := func(w wording) bool {
+			return w.thread == thread && objections.Grave(w.Finding) && slices.ContainsFunc(group, func(i int) bool { return !w.elsewhere(j.findings[i]) })
+		}
+		if j.threads[g] == thread && linked[g] != "" && j.shown(g) && (!objections.GraveThread(j.in.Snapshot.Conversation.Threads[thread]) || slices.ContainsFunc(known, about)) {
+			return true
+		}
+	}
+	return false
 }
 
 // placed is a thread of ours, by index in the conversation, as a report links it.

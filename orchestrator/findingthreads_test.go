@@ -347,20 +347,26 @@ func TestWhatThreadsWeigh(t *testing.T) {
 	f := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
 	one := threadOf(f, 1)
 	one.Maintained = "before"
+	minor, elsewhere := f, f
+	minor.Priority = review.P3
+	line := 40
+	elsewhere.Line = &line
 	for what, c := range map[string]struct {
 		findings  []review.Finding
 		unchanged []string
-		dismissed bool
+		dismissed []review.Finding
 		want      int
 	}{
-		"nobody raises it": {nil, []string{one.ID}, false, 1}, "its code changed": {nil, nil, false, 0},
-		"it is raised": {[]review.Finding{f}, []string{one.ID}, false, 0}, "it is dismissed": {nil, []string{one.ID}, true, 0},
+		"nobody raises it": {nil, []string{one.ID}, nil, 1}, "its code changed": {nil, nil, nil, 0},
+		"it is raised": {[]review.Finding{f}, []string{one.ID}, nil, 0}, "it is raised as less grave": {[]review.Finding{minor}, []string{one.ID}, nil, 1},
+		"it is dismissed": {nil, []string{one.ID}, []review.Finding{f}, 0}, "one that is less grave is": {nil, []string{one.ID}, []review.Finding{minor}, 1},
+		"one of other code is": {nil, []string{one.ID}, []review.Finding{elsewhere}, 1},
 	} {
 		in := raised(c.findings, one)
 		in.Snapshot.Unchanged = c.unchanged
 		g := gather(in)
-		if c.dismissed {
-			g.dismissed = []review.Dismissed{{Finding: f}}
+		for _, d := range c.dismissed {
+			g.dismissed = append(g.dismissed, review.Dismissed{Finding: d})
 		}
 		if got := decide(match(g)).weighing(nil); len(got) != c.want {
 			t.Errorf("%s: %v", what, got)

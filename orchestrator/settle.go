@@ -65,7 +65,8 @@ func (j verdict) saidLater(t conversation.Thread) bool {
 }
 
 // weighing are the threads of ours, by index in the conversation, that count as unresolved although nobody raises their finding again: those about something grave whose
-// code stands as it did, which we maintain, left to people, or somebody who may block spoke of at a later head (threats.md T599, T600).
+// code stands as it did, which we maintain, left to people, or somebody who may block spoke of at a later head (threats.md T599, T600). A finding takes the place of such a
+// thread only where it blocks by itself: one reviewer that calls it less grave settles nothing.
 func (j verdict) weighing(gone []cure) (out []int) {
 	s := j.in.Snapshot.Conversation
 	if s == nil {
@@ -75,11 +76,21 @@ func (j verdict) weighing(gone []cure) (out []int) {
 	for i, t := range s.Threads {
 		settled := dismissed[i] || slices.ContainsFunc(gone, func(c cure) bool { return c.thread == i })
 		maintained := t.Maintained != "" || answered[i].Status == conversation.Disputed || answered[i].Status == conversation.HandedOver
-		if !settled && !slices.Contains(j.threads, i) && j.unchanged(t) && j.in.Snapshot.persons().Weighs(t, maintained) {
+		if !settled && !j.blocks(i) && j.unchanged(t) && j.in.Snapshot.persons().Weighs(t, maintained) {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// blocks reports whether a finding that has to be fixed has a thread of ours.
+func (j verdict) blocks(thread int) bool {
+	for g, of := range j.threads {
+		if of == thread && j.must(g) {
+			return true
+		}
+	}
+	return false
 }
 
 // threadsAside are the threads of ours that findings are about which were set aside: what does not count was raised all the same.
@@ -91,13 +102,21 @@ func (g gathered) threadsAside() map[int]bool {
 	return g.threadsAbout(aside)
 }
 
-// threadsDismissed are those that findings are about which people dismissed.
+// threadsDismissed are those about something grave all of which people dismissed at the base, by findings of this round: each as grave as the thread says it, and about the same code.
 func (g gathered) threadsDismissed() map[int]bool {
-	var dismissed []review.Finding
-	for _, d := range g.dismissed {
-		dismissed = append(dismissed, d.Finding)
+	out, open := map[int]bool{}, map[int]bool{}
+	for _, w := range g.in.Snapshot.wordings() {
+		covers := func(d review.Dismissed) bool {
+			f := d.Finding
+			return d.Thread == "" && identity.Covers(f.Priority, f.Category, w.Finding) && !w.elsewhere(f) && len(identity.Match([]review.Finding{w.Finding}, []review.Finding{f}, nil)) > 0
+		}
+		if objections.Grave(w.Finding) {
+			out[w.thread] = true
+			open[w.thread] = open[w.thread] || !slices.ContainsFunc(g.dismissed, covers)
+		}
 	}
-	return g.threadsAbout(dismissed)
+	maps.DeleteFunc(out, func(thread int, _ bool) bool { return open[thread] })
+	return out
 }
 
 // threadsAbout are the threads of ours, by index in the conversation, that findings are about.
