@@ -3,54 +3,109 @@ package orchestrator
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
-// became tells which threads are gone, whose quoted code does not stand in their file any more, white space folded, and in which grave ones it stands on lines that
-// nobody changed. A thread without a quote is neither, and one of which we maintained the finding where its quote was gone is not gone for that reason.
+// became tells which threads are gone, whose quoted code does not stand in their file any more, white space folded, and in which grave ones code stands as it did. One
+// without a quote is not gone, and one of which we maintained the finding where its quote was gone is not gone for that reason.
 func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []string, err error) {
 	if snap.Conversation == nil {
 		return nil, nil, nil
 	}
 	c := snap.checker(l.History)
 	for _, t := range snap.Conversation.Threads {
-		older := !t.Closed && t.Head != snap.Range.Head
-		if !snap.persons().Live(t) || t.Evidence == "" || !older && !objections.GraveThread(t) {
-			continue
-		}
+		older, grave := !t.Closed && t.Head != snap.Range.Head, objections.GraveThread(t)
 		name := snap.named(t)
-		if c.Excluded(name) { // nothing reads it
+		excluded := c.Excluded(name) // nothing reads it, so it says of no finding that it is gone
+		if !snap.persons().Live(t) || !grave && (excluded || !older) {
 			continue
 		}
 		file, err := c.Read(ctx, snap.Range.Head, name)
 		if err != nil {
 			return nil, nil, err
 		}
-		switch stands := bears(file, t); {
-		case stands && objections.GraveThread(t):
-			changed, err := l.changedAt(ctx, c, t, snap.Range.Head)
+		if grave {
+			stands, err := l.standsAsItDid(ctx, c, snap.Range.Head, t, file)
 			if err != nil {
 				return nil, nil, err
 			}
-			if !changed {
+			if stands {
 				unchanged = append(unchanged, t.ID)
+				continue
 			}
-		case !stands && older:
-			before, err := l.goneAt(ctx, c, t, t.Maintained)
-			if err != nil {
-				return nil, nil, err
-			}
-			if !before {
-				gone = append(gone, t.ID)
-			}
+		}
+		if !older || excluded || t.Evidence == "" || bears(file, t) {
+			continue
+		}
+		before, err := l.goneAt(ctx, c, t, t.Maintained)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !before {
+			gone = append(gone, t.ID)
 		}
 	}
 	return gone, unchanged, nil
+}
+
+// standsAsItDid reports whether code that a thread says something grave about stands in its file at the head where it stood, white space aside: what it quotes, or its line
+// where it quotes nothing. Where nobody has the commit of the thread any more, a quote may stand anywhere, and of a line GitHub tells.
+func (l *Loop) standsAsItDid(ctx context.Context, c *evidence.Checker, head string, t conversation.Thread, file evidence.File) (bool, error) {
+	d := &diff.Diff{}
+	if t.Head != head {
+		var err error
+		if d, err = l.History.Diff(ctx, t.Head, head); ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		} else if err != nil {
+			d = nil
+		}
+	}
+	shown, places := t.Shown(), t.Places()
+	for n, f := range shown {
+		if !objections.Grave(f) {
+			continue
+		}
+		was := places[max(0, n+len(places)-len(shown))]
+		if f.Evidence == "" && was.Line == 0 { // it is about the same code
+			f.Evidence, was = t.Evidence, places[0]
+		}
+		if d == nil {
+			if f.Evidence == "" && t.Line > 0 || f.Evidence != "" && file.Bears(f.Evidence) {
+				return true, nil
+			}
+			continue
+		}
+		from, to := stood(f.Evidence, was)
+		if f.Evidence == "" {
+			old, err := c.Read(ctx, t.Head, t.File)
+			if err != nil {
+				return false, err
+			}
+			f.Evidence = old.Line(was.Line)
+		}
+		if from, to = d.Around(spelling.Raw(t.File), from, to); file.Keeps(f.Evidence, from, to) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// stood are the lines that a quote stood in, or about where it did, or that of a finding without one.
+func stood(quote string, was conversation.Stood) (from, to int) {
+	switch {
+	case quote == "":
+		return was.Line, was.Line
+	case was.Quoted[0] > 0:
+		return was.Quoted[0], was.Quoted[1]
+	}
+	return max(1, was.Line-unquoted), was.Line + unquoted + strings.Count(quote, "\n")
 }
 
 // bears reports whether something of what a thread quotes stands in a file.

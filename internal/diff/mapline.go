@@ -128,3 +128,43 @@ func (d *Diff) MapRange(path string, from, to int) (first, last int, ok bool) {
 	}
 	return first, last, true
 }
+
+// Around gives the lines of the new tree that stand where some of the old one did, from and to included: all between the nearest lines before and behind
+// these that are as they were. It reads the file's hunks once. Where nobody knows them it is all of the file.
+func (d *Diff) Around(path string, from, to int) (first, last int) {
+	d.index()
+	i, changed := d.byOld[path]
+	if !changed {
+		return from, to
+	}
+	return d.Files[i].around(from, to)
+}
+
+func (f *File) around(from, to int) (top, bottom int) {
+	top, bottom = 1, lineLimit
+	if f.Binary || f.Omitted != "" {
+		return top, bottom
+	}
+	kept := func(old, end, shift int) { // these lines of the old side are as they were
+		if old < from && old <= end {
+			top = min(end, from-1) + shift + 1
+		}
+		if end > to && old <= end && bottom == lineLimit {
+			bottom = max(old, to+1) + shift - 1
+		}
+	}
+	begins := func(h *Hunk) int { return first(h.OldStart, h.OldLines) }
+	next, shift := 1, 0
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		kept(next, begins(h)-1, shift)
+		for l := range h.Lines() {
+			if l.Op == ' ' {
+				kept(l.Old, l.Old, l.New-l.Old)
+			}
+		}
+		next, shift = begins(h)+h.OldLines, shift+h.NewLines-h.OldLines
+	}
+	kept(next, lineLimit, shift)
+	return top, bottom
+}

@@ -35,3 +35,23 @@ func TestMapRange(t *testing.T) {
 		}
 	}
 }
+
+// Where lines stood, all stands now that is between the nearest ones that are as they were.
+func TestAround(t *testing.T) {
+	d, err := Parse("diff --git a/a.go b/b.go\nsimilarity index 90%\nrename from a.go\nrename to b.go\nindex 1..2 100644\n--- a/a.go\n+++ b/b.go\n" +
+		"@@ -1,6 +1,8 @@\n+zero\n one\n two\n-three\n+drei\n+more\n four\n five\n six\n@@ -10,2 +12,0 @@\n-ten\n-eleven\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path                  string
+		from, to, first, last int
+	}{
+		{"a.go", 1, 1, 1, 2}, {"a.go", 2, 2, 3, 5}, {"a.go", 3, 3, 4, 5}, {"a.go", 2, 3, 3, 5}, {"a.go", 4, 4, 4, 6}, {"a.go", 5, 5, 7, 7},
+		{"a.go", 8, 9, 10, 11}, {"a.go", 10, 10, 12, 11}, {"a.go", 12, 13, 12, 13}, {"a.go", 20, 20, 20, 20}, {"other.go", 3, 9, 3, 9},
+	} {
+		if first, last := d.Around(c.path, c.from, c.to); first != c.first || last != c.last {
+			t.Errorf("%s %d-%d: %d-%d, want %d-%d", c.path, c.from, c.to, first, last, c.first, c.last)
+		}
+	}
+}

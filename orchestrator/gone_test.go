@@ -1,0 +1,101 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+)
+
+// pushed are two versions of a file: that of "before", and that of the head.
+type pushed struct{ shelf }
+
+// Diff is of one hunk, from the first line that differs to the last.
+func (p pushed) Diff(context.Context, string, string) (*diff.Diff, error) {
+	old, now := strings.SplitAfter(p.shelf["before"]["a.go"], "\n"), strings.SplitAfter(p.shelf["head"]["a.go"], "\n")
+	old, now = old[:len(old)-1], now[:len(now)-1]
+	same := 0
+	for same < min(len(old), len(now)) && old[same] == now[same] {
+		same++
+	}
+	for len(old) > same && len(now) > same && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
+	}
+	begins := func(lines []string) int {
+		if len(lines) == same {
+			return same
+		}
+		return same + 1
+	}
+	text := fmt.Sprintf("diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -%d,%d +%d,%d @@\n", begins(old), len(old)-same, begins(now), len(now)-same)
+	for _, line := range old[same:] {
+		text += "-" + line
+	}
+	for _, line := range now[same:] {
+		text += "+" + line
+	}
+	return diff.Parse(text)
+}
+
+// The code of something grave stands as it did while its quote does in its place, or its line where it quotes nothing, whatever white space somebody changes, and whatever
+// becomes of what others say in the thread (threats.md T599).
+func TestCodeThatStandsAsItDid(t *testing.T) {
+	const before = "func mean(a []int) int {\n\t// The mean.\n\treturn sum(a) / len(a)\n}\n\nfunc more() {}\n"
+	const quote = "return sum(a) / len(a)"
+	said := func(p review.Priority, line int, quote string) review.Finding {
+		return quoting(saidBy("one", foundAt(p, line, ""), "Mean of an empty list divides by zero"), line, quote)
+	}
+	grave := showing(said(review.P1, 3, quote))
+	unquoted := showing(said(review.P1, 3, ""))
+	unplaced := showing(said(review.P1, 3, quote))
+	unplaced.Origin.Quoted = [2]int{}
+	comment := showing(said(review.P1, 3, quote), said(review.P3, 2, "// The mean."))
+	other := showing(said(review.P3, 2, "// The mean."), said(review.P1, 3, quote))
+	quiet := showing(said(review.P3, 2, "// The mean."), said(review.P1, 3, ""))
+	nowhere := showing(said(review.P3, 3, quote), said(review.P1, 3, ""))
+	nowhere.Also[0].Line = 0
+	replaced := func(old, now string) string { return strings.Replace(before, old, now, 1) }
+	for what, c := range map[string]struct {
+		thread conversation.Thread
+		head   string
+		want   bool
+	}{
+		"nothing changed":                         {grave, before + "// more\n", true},
+		"lines above it":                          {grave, "package a\n\n" + before, true},
+		"it is indented":                          {grave, replaced("\treturn sum(a) / len(a)\n", "\t{\n\t\treturn sum(a) / len(a)\n\t}\n"), true},
+		"its blanks are gone":                     {grave, replaced("sum(a) / len(a)", "sum(a)/len(a)"), true},
+		"it stands on two lines":                  {grave, replaced("sum(a) / len(a)", "sum(a) /\n\t\tlen(a)"), true},
+		"all lines end otherwise":                 {grave, strings.ReplaceAll(before, "\n", "\r\n"), true},
+		"it is another":                           {grave, replaced("len(a)", "max(1, len(a))"), false},
+		"it is gone":                              {grave, replaced("\treturn sum(a) / len(a)\n", ""), false},
+		"a less grave wording changed":            {comment, replaced("The mean.", "The mean of all."), true},
+		"the thread begins with it":               {other, replaced("The mean.", "The mean of all."), true},
+		"what the grave wording quotes changed":   {other, replaced("len(a)", "max(1, len(a))"), false},
+		"a line":                                  {unquoted, before + "// more\n", true},
+		"a line is indented":                      {unquoted, replaced("\treturn", "\t\treturn"), true},
+		"a line is another":                       {unquoted, replaced("len(a)", "max(1, len(a))"), false},
+		"the line of a grave wording changed":     {quiet, replaced("len(a)", "max(1, len(a))"), false},
+		"that of a less grave one did":            {quiet, replaced("The mean.", "The mean of all."), true},
+		"a grave wording without a place":         {nowhere, replaced("len(a)", "max(1, len(a))"), false},
+		"one of which the thread's code stands":   {nowhere, replaced("The mean.", "The mean of all."), true},
+		"a quote of which nobody knows the place": {unplaced, replaced("sum(a) / len(a)", "sum(a)/len(a)"), true},
+		"that changed":                            {unplaced, replaced("len(a)", "max(1, len(a))"), false},
+	} {
+		l := &Loop{History: pushed{shelf{"before": {"a.go": before}, "head": {"a.go": c.head}}}}
+		excluded := review.BriefFile{Path: "a.go", Change: "added", Omitted: "excluded by configuration"}
+		c.thread.Head, c.thread.Closed = "before", false
+		snap := Snapshot{Range: Range{Head: "head"}, Conversation: &conversation.State{Threads: []conversation.Thread{c.thread}}}
+		gone, unchanged, err := l.became(t.Context(), snap)
+		if stands := len(unchanged) == 1; err != nil || stands != c.want || stands && len(gone) > 0 {
+			t.Errorf("%s: gone %v, unchanged %v, %v", what, gone, unchanged, err)
+		}
+		snap.Brief.Files = []review.BriefFile{excluded} // somebody moved it where nobody reads it
+		if gone, unchanged, err = l.became(t.Context(), snap); err != nil || len(gone) > 0 || (len(unchanged) == 1) != c.want {
+			t.Errorf("%s, excluded: gone %v, unchanged %v, %v", what, gone, unchanged, err)
+		}
+	}
+}
