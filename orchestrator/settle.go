@@ -43,7 +43,7 @@ func (j verdict) cures() (out []cure) {
 			j.in.Snapshot.persons().Contradicts(t, j.in.Snapshot.Range.Head) {
 			continue
 		}
-		if fixed := j.fixed(t); fixed != nil {
+		if fixed := j.fixed(t); fixed != nil && !j.saidLater(t) {
 			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
 			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
@@ -59,7 +59,7 @@ func (j verdict) unchanged(t conversation.Thread) bool {
 	return objections.GraveThread(t) && slices.Contains(j.in.Snapshot.Unchanged, t.ID)
 }
 
-// saidLater reports whether people said something, at a later head, of grave code that stands as it did: no judge shows over that what cures it.
+// saidLater reports whether people said something, at a later head, of grave code that stands as it did: no judge shows over that what cures it, and no fixer says so.
 func (j verdict) saidLater(t conversation.Thread) bool {
 	return j.unchanged(t) && len(j.in.Snapshot.persons().Later(t)) > 0
 }
