@@ -203,10 +203,9 @@ func (p People) Later(t Thread) []Reply {
 }
 
 // Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and
-// no person who may write and is not the author has resolved it, or people said something later. prloop resolves none that it maintains, so its account did that by hand.
+// nobody has resolved it whose word settles it (Settled), or people said something later.
 func (p People) Weighs(t Thread, maintained bool) bool {
-	by := p.Voice(t.ClosedBy, t.ClosedByBot)
-	resolved := t.Closed && by.Write && !by.Bot && !by.Author
+	resolved := t.Closed && p.Voice(t.ClosedBy, t.ClosedByBot).Decides() && !p.ByApp
 	return maintained && !resolved || len(p.Later(t)) > 0
 }
 

@@ -291,6 +291,21 @@ func TestNobodySettlesGraveFindingsOfAnApp(t *testing.T) {
 	}
 }
 
+// What we maintain counts until somebody resolves it who settles what is grave: not the author, not our account, whose act it may be, and nobody in an app's pull request
+// (threats.md T600).
+func TestWhoResolvesWhatWeMaintain(t *testing.T) {
+	p := crowd(true)
+	for by, settles := range map[string]bool{"": false, p.Author: false, p.Own: false, "boss": true, "stranger": false} {
+		thread := conversation.Thread{Status: conversation.Disputed, Closed: by != "", ClosedBy: by}
+		for _, byApp := range []bool{false, true} {
+			p.ByApp = byApp
+			if p.Weighs(thread, true) == (settles && !byApp) {
+				t.Errorf("%q resolves it, by an app: %v: settles %v", by, byApp, !settles)
+			}
+		}
+	}
+}
+
 // Whose permission is asked for: everybody whose words a judge may be told of, and whoever resolved a thread, but not we.
 func TestLogins(t *testing.T) {
 	s := conversation.State{Threads: []conversation.Thread{
