@@ -40,7 +40,15 @@ func (a attributes) reason(p string) (reason string, set bool) {
 	return "", set
 }
 
-func (a attributes) on(p, name string) bool {
-	value := a[p][name]
-	return value != "" && value != "unset" && value != "false"
+// named is the reason a path's name gives to leave it out, unless the attributes say that it is not so.
+func (a attributes) named(p string) string {
+	why := named(p)
+	if why == OmittedVendored && a.off(p, attributeVendored) || why == OmittedGenerated && a.off(p, attributeGenerated) {
+		return ""
+	}
+	return why
 }
+
+func (a attributes) on(p, name string) bool { return a[p][name] != "" && !a.off(p, name) }
+
+func (a attributes) off(p, name string) bool { return a[p][name] == "unset" || a[p][name] == "false" }

@@ -126,7 +126,8 @@ func (b *builder) describe(f *diff.File) review.BriefFile {
 	return bf
 }
 
-// classify takes out what attributes call generated or vendored, at the base and at the head.
+// classify takes out what attributes call generated or vendored, at the base and at the head, and takes back what a name excuses where they say at the
+// base that it is neither.
 func (b *builder) classify(base, head attributes) {
 	files := b.o.Diff.Files
 	b.attributed, b.set, b.unset = make([]bool, len(files)), make([]bool, len(files)), make([]bool, len(files))
@@ -135,7 +136,11 @@ func (b *builder) classify(base, head attributes) {
 		if bf.Omitted == OmittedExcluded {
 			continue
 		}
-		before, set := base.reason(cmp.Or(f.OldPath, f.Path))
+		old := cmp.Or(f.OldPath, f.Path)
+		if base.named(old) != named(old) || base.named(f.Path) != named(f.Path) {
+			bf.Omitted = unshown(f)
+		}
+		before, set := base.reason(old)
 		now, kept := head.reason(f.Path)
 		b.set[i], b.unset[i] = set, kept && !set
 		if now == "" || now != before || runnable(f) {

@@ -31,8 +31,8 @@ var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock"
 	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl", "MODULE.bazel.lock", "esy.lock", "Gopkg.lock", "glide.lock"}
 
 // vendorFolders hold other people's code. Linguist's list also names CI files, testdata, caches and fixtures, where a
-// change must be seen.
-var vendorFolders = []string{"vendor", "vendors", "node_modules", "bower_components", "jspm_packages", "Godeps", "Pods", "Carthage",
+// change must be seen, and vendors, which are as often those who sell something.
+var vendorFolders = []string{"vendor", "node_modules", "bower_components", "jspm_packages", "Godeps", "Pods", "Carthage",
 	"third_party", "third-party", "thirdparty", "3rdparty", "3rd_party"}
 
 // byName is the reason a file is left out that its name and its diff alone give; empty for none.

@@ -91,10 +91,18 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	return false, nil
 }
 
-// vendored reports whether there is code among the files of a folder: what only keeps a folder in git, or sets a tool, begins with a dot.
+// aboutCode are languages of files that may tell of code, set it or fetch it where there is none.
+var aboutCode = strings.Split("json,json with comments,json5,yaml,toml,ini,java properties,xml,svg,csv,diff,markdown,mdx,restructuredtext,asciidoc,tex,text,html,pip requirements,nix,hcl", ",")
+
+// vendored reports whether there is code among the files of a folder that its name excuses. What keeps a folder in git or sets a tool begins with a
+// dot, and no name excuses what builds.
 func vendored(known map[string][]string) bool {
+	code := func(p string) bool {
+		language := Language(p)
+		return !strings.HasPrefix(path.Base(p), ".") && named(p) == OmittedVendored && language != "" && !slices.Contains(aboutCode, language)
+	}
 	for _, paths := range known {
-		if slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(path.Base(p), ".") }) {
+		if slices.ContainsFunc(paths, code) {
 			return true
 		}
 	}

@@ -91,7 +91,7 @@ func wasExcused(attrs attributes, f *diff.File) int {
 
 func byNameOrAttribute(attrs attributes, name string) bool {
 	why, _ := attrs.reason(name)
-	return why != "" || named(name) != ""
+	return why != "" || attrs.named(name) != ""
 }
 
 // wereUnread are those of some files that their beginning before the change let go unread.
@@ -324,7 +324,7 @@ func (b *builder) holdsUnread(ctx context.Context, target string) (bool, error) 
 		return false, err
 	}
 	for _, p := range paths {
-		if byNameOrAttribute(attrs, p) || below(p, vendorFolders) || b.o.excluded(p) || ofData(p) {
+		if byNameOrAttribute(attrs, p) || named(p) != "" || below(p, vendorFolders) || b.o.excluded(p) || ofData(p) {
 			return true, nil
 		}
 	}
