@@ -146,7 +146,7 @@ func text(path string, data []byte) string {
 func textAnywhere(path string, data []byte) string {
 	switch {
 	case namedData(path) && known(data):
-		if readable(data) {
+		if readable(data) && !catalog(data) {
 			return OmittedNUL
 		}
 		return notText
@@ -179,7 +179,7 @@ func textAnywhere(path string, data []byte) string {
 // not shown was not read: nobody can tell by its bytes what runs it.
 var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff psd avif heic woff woff2 ttf otf eot mp3 wav ogg flac m4a mp4
 	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
-	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb`)
+	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb ttc opus aac aif aiff mid midi m4v jxl jp2 ktx2 dds`)
 
 // namedData reports whether a name's ending says that the file holds no text.
 func namedData(name string) bool {
@@ -239,7 +239,7 @@ func readable(data []byte) bool {
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
 func known(data []byte) bool {
-	if len(data) > 262 && string(data[257:262]) == "ustar" {
+	if len(data) > 262 && string(data[257:262]) == "ustar" || beginsAsData(data) {
 		return true
 	}
 	kind := http.DetectContentType(data)

@@ -1,0 +1,64 @@
+package repocontext
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// compiled are translations as msgfmt writes them, with a table of hashes of some size.
+func compiled(order binary.AppendByteOrder, hashes int, texts ...string) string {
+	rows := len(texts) / 2
+	const header = 28
+	at := header + 8*len(texts) + 4*hashes
+	var b []byte
+	for _, n := range []int{0x950412de, 0, rows, header, header + 8*rows, hashes, header + 8*len(texts)} {
+		b = order.AppendUint32(b, uint32(n))
+	}
+	for _, text := range texts {
+		b = order.AppendUint32(order.AppendUint32(b, uint32(len(text))), uint32(at))
+		at += len(text) + 1
+	}
+	return string(b) + strings.Repeat("\x00", 4*hashes) + strings.Join(texts, "\x00") + "\x00"
+}
+
+// Ordinary data is known by its first bytes, and where it is text for the greater part by its tables, which a program cannot have behind them.
+func TestOrdinaryData(t *testing.T) {
+	var texts []string
+	for i := range 100 {
+		texts = append(texts, fmt.Sprintf("A message, number %d, %s", i, strings.Repeat("that people read ", 20)))
+	}
+	little, big := compiled(binary.LittleEndian, 0, texts...), compiled(binary.BigEndian, 149, texts...)
+	rows := strings.Repeat("the quick brown fox and the lazy dog ", 100)
+	numbers := strings.Repeat("a\x00b\x00", 2000)
+	base := "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20" + strings.Repeat("\x0d\x00\x00\x00\x01a short row ", 400)
+	behind := "\n" + strings.Repeat(program, 100)
+	for _, row := range []struct{ says, path, data, want string }{
+		{"translations", "locale/de/django.mo", little, notText},
+		{"translations of the other order, with hashes", "a.mo", big, notText},
+		{"many translations, of which the beginning is read", "a.mo", little[:1700], notText},
+		{"a program behind translations", "a.mo", little + behind, OmittedNUL},
+		{"a program behind the beginning of translations", "a.mo", "\xde\x12\x04\x95\x00\x00\x00\x00" + behind, OmittedNUL},
+		{"a program between tables and texts", "a.mo", compiled(binary.LittleEndian, 0, texts...)[:28] + behind, OmittedNUL},
+		{"translations under the name of a program", "a.py", little, OmittedNUL},
+		{"translations with a text that ends too soon", "a.mo", strings.Replace(little, "read \x00", "read \x01", 1), OmittedNUL},
+		{"a database", "test/fixture.sqlite3", base, notText},
+		{"a program behind the beginning of a database", "a.sqlite", "SQLite format 3\x00" + behind, OmittedNUL},
+		{"a database under a name that says nothing", "app.db", base, OmittedUnknown},
+		{"numbers of 16 bits", "a.npy", "\x93NUMPY\x01\x00v\x00{'descr': '<u2'}\n" + numbers, notText},
+		{"a picture in layers", "a.tif", "II*\x00\x08\x00\x00\x00" + numbers, notText},
+		{"a scene", "a.glb", "glTF\x02\x00\x00\x00" + rows + numbers, notText},
+		{"a program behind the beginning of a scene", "a.glb", "glTF\x02\x00\x00\x00" + behind, OmittedNUL},
+		{"a table", "a.parquet", "PAR1\x15\x04\x15" + numbers, notText},
+		{"a program behind the beginning of a table", "a.parquet", "PAR1\x15" + behind + "\x00", OmittedNUL},
+		{"a sound", "a.opus", "OggS\x00\x02" + packed(), notText},
+		{"a film", "a.m4v", "\x00\x00\x00\x18ftypM4V " + packed(), notText},
+		{"a picture of a page, which runs", "a.svgz", "\x1f\x8b\x08\x00" + packed(), OmittedUnknown},
+		{"numbers under the name of a program", "a.py", "\x93NUMPY" + numbers, OmittedEncoding},
+	} {
+		if got := text(row.path, []byte(row.data)); got != row.want {
+			t.Errorf("%s (%s): %q, want %q", row.says, row.path, got, row.want)
+		}
+	}
+}
