@@ -100,8 +100,11 @@ func skipped(files []git.SkippedFile) []review.LeftOut {
 	var out []review.LeftOut
 	for _, f := range files {
 		l := review.LeftOut{Path: spelling.Name(f.Path), Reason: git.OmittedTooLarge}
-		if len(f.Begins) > 0 && !repocontext.HoldsText(f.Path, f.Begins) {
+		switch {
+		case len(f.Begins) > 0 && !repocontext.HoldsText(f.Path, f.Begins):
 			l.Reason, l.Excused = repocontext.OmittedBinary, true
+		case f.Filter != "":
+			l.Reason = fmt.Sprintf("not staged, and git keeps other bytes of it (filter=%s)", f.Filter)
 		}
 		out = append(out, l)
 	}

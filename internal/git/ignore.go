@@ -103,15 +103,24 @@ func (w *taking) same(name string, was Entry) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	var sum hash.Hash = sha1.New()
-	if len(was.OID) == 2*sha256.Size {
-		sum = sha256.New()
-	}
-	fmt.Fprintf(sum, "blob %d\x00", was.Size)
-	if _, err := io.Copy(sum, io.LimitReader(f, was.Size)); err != nil {
+	is, err := isBlob(f, was.Size, was.OID)
+	if err != nil {
 		return false, &TakeError{Rule: TakeUnreadable, Path: name, Err: err}
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil)) == was.OID, nil
+	return is, nil
+}
+
+// isBlob reports whether the first bytes of a file are those of a blob of that size.
+func isBlob(f io.Reader, size int64, oid string) (bool, error) {
+	var sum hash.Hash = sha1.New()
+	if len(oid) == 2*sha256.Size {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	if _, err := io.Copy(sum, io.LimitReader(f, size)); err != nil {
+		return false, err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)) == oid, nil
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ type LocalRange struct {
 	HEAD, Head string
 	// Subjects are the first lines of the messages of its commits, newest first, at most subjectsMost.
 	Subjects []string
-	// Skipped are files of the working tree that are not part of Head: too large to take over.
+	// Skipped are files of the working tree that are not part of Head: too large to take over, or kept by git in other bytes.
 	Skipped []SkippedFile
 }
 
@@ -30,8 +31,10 @@ const subjectsMost = 50
 // SkippedFile is a changed file of a working tree that was not taken over.
 type SkippedFile struct {
 	Path string
-	// Begins are its first bytes, beginning at most; empty when they could not be read.
+	// Begins are its first bytes, beginning at most; empty when they could not be read, or may not be, because a filter hides them from git.
 	Begins []byte
+	// Filter is the filter that makes other bytes of it where it is staged; empty where it is too large.
+	Filter string
 }
 
 // beginning is how much of a skipped file is read, in bytes.
@@ -168,7 +171,7 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 		return nil, err
 	}
 	var gone, there bytes.Buffer
-	seen := map[string]bool{}
+	seen, files := map[string]bool{}, map[string]fs.FileInfo{}
 	for _, args := range w.listings() {
 		out, err := w.run(ctx, "ls-files", nil, args...)
 		if err != nil {
@@ -191,13 +194,19 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 			switch {
 			case err != nil || info.IsDir():
 				to = &gone
-			case info.Mode().IsRegular() && info.Size() > takeLimit:
-				skipped = append(skipped, SkippedFile{path, w.begins(path)})
+			case info.Mode().IsRegular():
+				files[path] = info
 				continue
 			}
-			to.WriteString(path)
-			to.WriteByte(0)
+			to.WriteString(path + "\x00")
 		}
+	}
+	taken, skipped, err := w.sift(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range taken {
+		there.WriteString(path + "\x00")
 	}
 	if gone.Len() > 0 {
 		if _, err := w.run(ctx, "update-index", gone.Bytes(), "-z", "--force-remove", "--stdin"); err != nil {

@@ -165,8 +165,9 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 	shell(t, dir, "-c", "protocol.file.allow=always", "submodule", "add", "-q", "file://"+sub, "module")
 	commit(t, dir, nil)
 	shell(t, dir, "checkout", "-q", "-b", "topic")
-	write(t, dir, ".gitattributes", "* filter=bad diff=bad\n")
+	write(t, dir, ".gitattributes", "* filter=bad diff=bad\na.txt -filter\n.gitattributes -filter\nbare/** -filter\n")
 	write(t, dir, "a.txt", "2\n")
+	write(t, dir, "s", "2\n")
 	// A bare repository inside, as in threats.md T20, and a poisoned, dirty submodule.
 	shell(t, dir, "init", "-q", "--bare", "bare")
 	write(t, dir, "bare/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tworktree = ..\n\tfsmonitor = "+program+"\n")
@@ -206,6 +207,9 @@ func TestLocalRangeRunsNothingOfAPoisonedCheckout(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, census(t, dir)); diff != "" {
 		t.Error("the checkout was changed:", diff)
+	}
+	if len(l.Skipped) != 1 || l.Skipped[0].Path != "s" || l.Skipped[0].Filter != "bad" || l.Skipped[0].Begins != nil {
+		t.Errorf("%+v", l.Skipped)
 	}
 	all := strings.Join(got, "\n")
 	for _, want := range []string{"modified a.txt +1 -1", "added .gitattributes", "added bare/config"} {
@@ -305,5 +309,34 @@ func TestSkippedAndCheckoutReaders(t *testing.T) {
 	shell(t, dir, "checkout", "-q", "--detach")
 	if _, err := c.Branch(t.Context()); !errors.Is(err, ErrDetached) {
 		t.Errorf("detached: %v", err)
+	}
+}
+
+// What a filter makes of a file no filter is run to see: its plain bytes, which no commit would hold, are in no object, and the blob of the index
+// stands for it. A file of Git LFS that was only touched has not changed.
+func TestLocalRangeTakesNoPlainBytes(t *testing.T) {
+	pointer := func(text string) string {
+		return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256([]byte(text)), len(text))
+	}
+	dir := origin(t, map[string]string{".gitattributes": "secrets/** filter=git-crypt diff=git-crypt\n*.uasset filter=lfs -text\n*.ipynb filter=nbstripout\nplain/** -filter\n",
+		"secrets/a": "\x00GITCRYPT\x00abc", "touched.uasset": pointer("a model"), "edited.uasset": pointer("a model"), "cloned.uasset": pointer("a model"), "notes.ipynb": "{}\n"})
+	for name, text := range map[string]string{"secrets/a": "the old code is four two one\n", "secrets/new": "the new code is nine nine one\n", "hidden/b": "the last code is six\n", ".git/info/attributes": "hidden/** filter=git-crypt\n",
+		"touched.uasset": "a model", "edited.uasset": "another\x00", "cloned.uasset": pointer("a model of today"), "new.uasset": pointer("a new one"), "notes.ipynb": "{1}\n", "plain/p": "p\n"} {
+		write(t, dir, name, text)
+	}
+	r := open(t, find(t))
+	l, err := r.Local(t.Context(), dir, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []SkippedFile{{Path: "edited.uasset", Begins: []byte("another\x00"), Filter: "lfs"}, {Path: "hidden/b", Filter: "git-crypt"}, {Path: "secrets/a", Filter: "git-crypt"}, {Path: "secrets/new", Filter: "git-crypt"}}
+	if diff := cmp.Diff(want, l.Skipped); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"added new.uasset +3 -0", "added plain/p +1 -0", "modified cloned.uasset +2 -2", "modified notes.ipynb +1 -1"}, changed(t, r, l)); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := r.ReadFile(t.Context(), l.Head, "secrets/a", 100); string(got) != "\x00GITCRYPT\x00abc" {
+		t.Errorf("%q %v", got, err)
 	}
 }
