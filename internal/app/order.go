@@ -186,7 +186,7 @@ func (r *run) prepare(ctx context.Context, o Order) (req orchestrator.Request, e
 					r.unprepared(ctx, o, pr)
 				}
 			}()
-			if err := r.NotYet(ctx, pr, false); err != nil {
+			if err := r.NotYet(ctx, pr, false, false); err != nil {
 				return orchestrator.Request{}, err
 			}
 		}
@@ -261,7 +261,7 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	}
 	settings, target := r.settings, o.Target
 	if o.speaks() && o.gate(settings) != nil {
-		if err := r.takeBack(ctx, pr, true, true); err != nil {
+		if err := r.takeBack(ctx, pr, true, false, true); err != nil {
 			return req, err
 		}
 	}

@@ -33,8 +33,8 @@ var reviewing = []review.Outcome{
 var decided = append(slices.Clone(reviewing), review.LGTM, review.Flagged)
 
 // Reviewed gives what is known of a pull request's last review: its commit and the run that did it, and whether people who may block say something else now of the
-// commit that is the head than when it was judged last. It is empty when there was none, and when that was for another base branch. Runs about its head are told of
-// whatever they came to.
+// commit that is the head than when it was judged last, but for what is said in threads (Said). It is empty when there was none, and when that was for another base
+// branch. Runs about its head are told of whatever they came to, but for those that review nothing: commands, and dry runs.
 func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known intake.Known, err error) {
 	runs, err := s.store.ListRuns(ctx, ofPull(pr.Repo, pr.RepoID, pr.Number, store.Finished))
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 	}
 	judged := false
 	for _, r := range runs {
-		if r.Head == pr.HeadSHA {
+		if r.Head == pr.HeadSHA && s.reviews(ctx, r.ID) {
 			known.Lately = append(known.Lately, r.Created)
 			if r.Outcome == review.Superseded {
 				known.Overtaken = cmp.Or(known.Overtaken, r.ID)
@@ -85,19 +85,16 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			}
 		}
 		if about && !known.Judged {
-			known.Judged, known.Standing = true, res.Receipt.ReviewsRead
-			if known.Said, err = s.said(ctx, pr, res.Receipt); err != nil {
-				return known, err
-			}
+			known.Judged, known.Standing, known.Heard = true, res.Receipt.ReviewsRead, res.Receipt.ThreadsRead
 		}
 	}
 	return known, nil
 }
 
-// said reports whether people who may block say something else now in the threads of an open pull request than what was read when its head was judged. It rests on what
+// Said reports whether people who may block say something else now in the threads of an open pull request than what was heard when its head was judged. It rests on what
 // GitHub has, and on no event: one may be lost, or come when nobody can look (threats.md T527).
-func (s *Service) said(ctx context.Context, pr review.PullRequest, read review.Receipt) (bool, error) {
-	if pr.State != openState || read.ThreadsRead == "" || read.ReviewsRead != intake.Standing(pr) { // else it is contested already
+func (s *Service) Said(ctx context.Context, pr review.PullRequest, known intake.Known) (bool, error) {
+	if pr.State != openState || known.Heard == "" {
 		return false, nil
 	}
 	client, err := s.GitHubFor(ctx, pr.Repo)
@@ -105,7 +102,7 @@ func (s *Service) said(ctx context.Context, pr review.PullRequest, read review.R
 		return false, err
 	}
 	for _, people := range []orchestrator.People{heldPeople{gatekeeper{client}}, gatekeeper{client}} { // a run asks anew what somebody may do
-		if now, err := (&orchestrator.Loop{Forge: client, People: people}).Voiced(ctx, pr); err != nil || now == read.ThreadsRead {
+		if now, err := (&orchestrator.Loop{Forge: client, People: people}).Voiced(ctx, pr); err != nil || now == known.Heard {
 			return false, err
 		}
 	}

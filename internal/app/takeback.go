@@ -35,29 +35,29 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 }
 
 // undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
-// which somebody who may block has requested changes since (threats.md T492).
+// which somebody who may block has requested changes since (threats.md T492). said is true where such people are known to have said something else since.
 // Where a review of it has to wait that is also one whose base branch then nobody can tell. gated is true where the base branch is known to have a gate now: what was
 // reviewed without one counts for nothing. last is what was set last on the commit.
-func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, gated bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
-	said, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
-	if err != nil || len(said) == 0 || pr.State != openState {
+func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said, gated bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
+	all, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
+	if err != nil || len(all) == 0 || pr.State != openState {
 		return success, last, false, err
 	}
-	success, ok, err := stands(said)
+	success, ok, err := stands(all)
 	if err != nil || !ok {
 		return success, last, false, err
 	}
-	last = said[len(said)-1]
-	own := slices.DeleteFunc(slices.Clone(said), func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
+	last = all[len(all)-1]
+	own := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
 	if len(own) == 0 {
-		undue = !pr.Draft && !strange(pr, s.speakers(ctx, said))
+		undue = !pr.Draft && !strange(pr, s.speakers(ctx, all))
 	} else if e := own[len(own)-1]; approves(e) {
 		same, known, err := s.sameBase(ctx, pr, e.Run)
 		if err != nil {
 			return success, last, false, err
 		}
-		undue = !same && (waits || known)
-		if same && pr.Refused {
+		undue = same && said || !same && (waits || known)
+		if same && pr.Refused && !said {
 			run, err := s.store.Run(ctx, e.Run)
 			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return success, last, false, err
@@ -97,24 +97,24 @@ func begins(e store.Entry) bool {
 	return err == nil && s.State == review.GatePending
 }
 
-// InDoubt reports whether NotYet may have something to take back, by what is on record here.
-func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest) (bool, error) {
-	_, _, undue, err := s.undue(ctx, pr, true, false)
+// InDoubt reports whether NotYet may have something to take back, by what is on record here. said is true where people may have said something since.
+func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest, said bool) (bool, error) {
+	_, _, undue, err := s.undue(ctx, pr, true, said, false)
 	return undue, err
 }
 
-// NotYet takes an undue success back (threats.md T280), where a review waits, or another base branch was chosen, also one that only GitHub knows of. Of those who
-// ask for it at once for a commit, one does so (threats.md T415).
-func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits bool) error {
-	return s.takeBack(ctx, pr, waits, false)
+// NotYet takes an undue success back (threats.md T280), where a review waits, or another base branch was chosen, also one that only GitHub knows of; where people who may
+// block said something since, any. Of those who ask for it at once for a commit, one does so (threats.md T415).
+func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits, said bool) error {
+	return s.takeBack(ctx, pr, waits, said, false)
 }
 
 // takeBack is NotYet, where gated also against what was reviewed without a gate.
-func (s *Service) takeBack(ctx context.Context, pr review.PullRequest, waits, gated bool) error {
+func (s *Service) takeBack(ctx context.Context, pr review.PullRequest, waits, said, gated bool) error {
 	one := &s.takingBack[crc32.ChecksumIEEE([]byte(pr.HeadSHA))%uint32(len(s.takingBack))]
 	one.Lock()
 	defer one.Unlock()
-	status, last, undue, err := s.undue(ctx, pr, waits, gated)
+	status, last, undue, err := s.undue(ctx, pr, waits, said, gated)
 	if err != nil || !undue && (!waits || status.State != "") {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *run) unprepared(ctx context.Context, o Order, pr review.PullRequest) {
 	}
 	saying, done := context.WithTimeout(ctx, leaveTime)
 	defer done()
-	if err := r.takeBack(saying, pr, true, plan != nil); err != nil {
+	if err := r.takeBack(saying, pr, true, false, plan != nil); err != nil {
 		r.log.Warn("a success that the commit may have for another base branch was not taken back", "pull request", o.Target.String(), "err", err)
 	}
 }

@@ -115,9 +115,10 @@ type runs interface {
 	Engine() (*engine.Engine, error)
 	Reviewed(context.Context, review.PullRequest) (intake.Known, error)
 	Unfinished(context.Context, review.PullRequest) (run string, err error)
-	NotYet(ctx context.Context, pr review.PullRequest, waits bool) error
+	Said(context.Context, review.PullRequest, intake.Known) (bool, error)
+	NotYet(ctx context.Context, pr review.PullRequest, waits, said bool) error
 	Beside(ctx context.Context, pr review.PullRequest, head string) (numbers []int, err error)
-	InDoubt(context.Context, review.PullRequest) (bool, error)
+	InDoubt(ctx context.Context, pr review.PullRequest, said bool) (bool, error)
 	Halt(ctx context.Context, target review.Target, head, said string) error
 	Merged(context.Context, app.Order) (first bool, err error)
 	Once(ctx context.Context, o app.Order, resume string, emit func(review.Event)) (app.Ended, error)
@@ -379,6 +380,12 @@ func (d *Daemon) atWork() int {
 	return len(d.working)
 }
 
+// backlog reports whether looks at pull requests wait for their turn: the queue is paused, or all who review are at work.
+func (d *Daemon) backlog(ctx context.Context) bool {
+	paused, err := queue.Paused(ctx, d.record)
+	return err != nil || !paused.IsZero() || d.Reviews > 0 && d.atWork() >= d.Reviews
+}
+
 func (d *Daemon) isWorking(subject string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -430,7 +437,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 		d.wake()
 	}
 	if first && told.Pull.HeadSHA != "" {
-		d.suspect(ctx, told.Pull)
+		d.suspect(ctx, told.Pull, slices.ContainsFunc(told.Looks, intake.Look.Contests) && d.backlog(ctx))
 	}
 	if first && told.Account != "" {
 		select {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ type doubting struct {
 	asked map[int]int
 }
 
-func (w *doubting) NotYet(_ context.Context, pr review.PullRequest, _ bool) error {
+func (w *doubting) NotYet(_ context.Context, pr review.PullRequest, _, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.asked[pr.Number]++; w.asked[pr.Number] == 1 && pr.Number%100 == 0 {
@@ -46,7 +47,7 @@ func (w *doubting) done() int {
 // However many pull requests are in doubt at once, each is seen to, and again where that failed (threats.md T412).
 func TestNoDoubtIsLost(t *testing.T) {
 	w := &doubting{asked: map[int]int{}}
-	d := &Daemon{service: w, doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, held: time.Millisecond}
+	d := &Daemon{service: w, record: emptyRecord(t), doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, held: time.Millisecond}
 	d.Log, d.Lasting = hclog.NewNullLogger(), func(error) bool { return false }
 	d.github = func(context.Context, review.Repo) (hub, error) { return anyPull{}, nil }
 	const many = 1000
@@ -69,7 +70,7 @@ func TestNoDoubtIsLost(t *testing.T) {
 // A repository about which GitHub does not answer keeps no success of another one standing, and its own doubts are seen to once it does (threats.md T472).
 func TestOneRepositoryKeepsNoOtherInDoubt(t *testing.T) {
 	w := &doubting{asked: map[int]int{}}
-	d := &Daemon{service: w, doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, held: time.Millisecond}
+	d := &Daemon{service: w, record: emptyRecord(t), doubted: make(chan struct{}, 1), doubts: map[string]review.PullRequest{}, held: time.Millisecond}
 	d.Log = hclog.NewNullLogger()
 	answers := make(chan struct{})
 	d.github = func(_ context.Context, r review.Repo) (hub, error) {
@@ -95,6 +96,17 @@ func TestOneRepositoryKeepsNoOtherInDoubt(t *testing.T) {
 	until(t, "the silent one", func() bool { return w.done() == 7 })
 	stop()
 	<-ended
+}
+
+// emptyRecord is a record of nothing.
+func emptyRecord(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Address: filepath.Join(t.TempDir(), "prloop.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 // anyPull has any pull request.
@@ -141,4 +153,4 @@ func TestWhatIsAsItWasIsCheckedToo(t *testing.T) {
 // suspects has every pull request in doubt.
 type suspects struct{ *world }
 
-func (suspects) InDoubt(context.Context, review.PullRequest) (bool, error) { return true, nil }
+func (suspects) InDoubt(context.Context, review.PullRequest, bool) (bool, error) { return true, nil }

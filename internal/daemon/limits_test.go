@@ -200,7 +200,7 @@ func TestAShortWaitIsNoLoop(t *testing.T) {
 		t.Fatal(due, err)
 	}
 	for _, wait := range []time.Duration{-time.Hour, 0, time.Microsecond} {
-		if err := d.settle(t.Context(), due[0], store.Settled{}, laterError{wait, "quiet hours"}); err != nil {
+		if err := d.settle(t.Context(), due[0], store.Settled{}, laterError{wait: wait, why: "quiet hours"}); err != nil {
 			t.Fatal(err)
 		}
 		if due, err := d.record.Due(t.Context(), 1); err != nil || len(due) != 0 {

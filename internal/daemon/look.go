@@ -181,7 +181,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
-		cancelled := ""
+		cancelled, said := "", false
 		if resume != "" {
 			was, err := l.record.Note(ctx, cancelNote+resume)
 			if err != nil {
@@ -197,12 +197,12 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 			if pr.Refused { // whether a run about that begins, and whatever it waits for
-				if err := l.service.NotYet(ctx, pr, known.Run == "" || known.Silent); err != nil {
+				if err := l.service.NotYet(ctx, pr, known.Run == "" || known.Silent, false); err != nil {
 					return out, err
 				}
 			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr)), l.merged(ctx, pr)); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr), false), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				switch {
@@ -215,10 +215,10 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
-			drafts, stopped = drafts || known.Contested(pr), known.Stopped
+			drafts, stopped, said = drafts || known.Contested(pr), known.Stopped, known.Said
 			if err := l.begin(ctx, pr, known); err != nil {
-				if errors.As(err, new(laterError)) {
-					err = cmp.Or(l.service.NotYet(ctx, pr, true), err)
+				if later := (laterError{}); errors.As(err, &later) {
+					err = cmp.Or(l.service.NotYet(ctx, pr, true, said && !(later.often && known.Told)), err)
 				}
 				return out, err
 			}
@@ -231,6 +231,9 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			if _, e := l.record.Run(ctx, out.Run); errors.Is(e, store.ErrNotFound) { // it never began
 				out.Run = ""
+			}
+			if said { // and no review tells what that comes to
+				err = cmp.Or(l.service.NotYet(ctx, pr, false, true), err)
 			}
 			return out, err
 		}
@@ -255,11 +258,22 @@ func (l look) known(ctx context.Context, client hub, pr review.PullRequest, canc
 	if err != nil {
 		return k, err
 	}
-	if k.Anew = anew; anew && k.About(pr) && !k.Said {
-		if k.Said, err = l.counts(ctx, client); err != nil {
+	k.Anew = anew
+	told := false
+	if anew && k.About(pr) {
+		if told, err = l.counts(ctx, client); err != nil {
 			return k, err
 		}
-		k.Told = k.Said && k.Standing == intake.Standing(pr)
+	}
+	// What waits because the commit was looked at often, and nobody is known to contest, costs no reading of threads for each event (threats.md T380). A list tells of no
+	// event: who said something is told by nothing else.
+	if _, often := intake.Often(pr, l.Priority, k, wallclock.Now()); often == "" || told || l.Priority == intake.Found {
+		if k.Said, err = l.service.Said(ctx, pr, k); err != nil {
+			return k, err
+		}
+	}
+	if told && !k.Said {
+		k.Said, k.Told = true, k.Standing == intake.Standing(pr)
 	}
 	if cancelled != "" && k.Stopped == "" {
 		if k.Stopped, err = l.halted(ctx, pr, k, cancelled); err != nil {
@@ -331,6 +345,8 @@ func (l look) others(ctx context.Context, pr review.PullRequest, head string) er
 type laterError struct {
 	wait time.Duration
 	why  string
+	// often is true where that is because the commit was looked at often.
+	often bool
 }
 
 func (e laterError) Error() string { return e.why }
@@ -340,10 +356,10 @@ func (e laterError) Error() string { return e.why }
 func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Known) error {
 	now, urgent := wallclock.Now(), known.Urgent(pr) // what people say of what is approved
 	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" && !urgent {
-		return laterError{until.Sub(now), why}
+		return laterError{wait: until.Sub(now), why: why}
 	}
 	if until, why := intake.Often(pr, l.Priority, known, now); why != "" {
-		return laterError{until.Sub(now), why}
+		return laterError{until.Sub(now), why, true}
 	}
 	if urgent || l.Rules.PerAuthor == 0 || l.Priority == intake.Command {
 		return nil
@@ -358,7 +374,7 @@ func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Kno
 			return err
 		}
 		if wait > 0 {
-			return laterError{wait, turn.why + ", which is the limit: it goes on at midnight UTC, or when somebody asks by comment"}
+			return laterError{wait: wait, why: turn.why + ", which is the limit: it goes on at midnight UTC, or when somebody asks by comment"}
 		}
 	}
 	return nil

@@ -154,11 +154,12 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	began := client.Clock().UTC() // GitHub's: comments are asked for by it, and ours may be wrong by hours (threats.md T314)
 	open := map[int]bool{}
 	var changed []store.Want
+	var talked []review.PullRequest
 	for _, pr := range pulls {
 		open[pr.Number] = true
 		w := d.want(repo, intake.Look{PR: pr.Number, Priority: intake.Found, Settles: true})
 		w.Key = repo.Key(pr.RepoID)
-		d.suspect(ctx, pr) // also one that is as it was seen: its commit may have become a success since (threats.md T463)
+		d.suspect(ctx, pr, false) // also one that is as it was seen: its commit may have become a success since (threats.md T463)
 		before, looked := seen[w.Subject]
 		if looked && intake.SeenAs(before.Seen).Still(pr) {
 			if again, err := d.fruitless(ctx, before); err != nil {
@@ -167,6 +168,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 				continue
 			}
 		}
+		talked = append(talked, pr)
 		if !looked || !before.Open() {
 			changed = append(changed, w)
 		}
@@ -179,6 +181,11 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 	for _, w := range changed {
 		if err := d.record.Want(ctx, w); err != nil {
 			return err
+		}
+	}
+	if d.backlog(ctx) {
+		for _, pr := range talked {
+			d.suspect(ctx, pr, true)
 		}
 	}
 	upTo, err := d.reconcileComments(ctx, repo, began, seen)
@@ -205,14 +212,15 @@ func (d *Daemon) fruitless(ctx context.Context, w store.Wanted) (bool, error) {
 	return run.State != store.Finished && since >= interruptedWait, err
 }
 
-// suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back. GitHub is not asked for that.
-func (d *Daemon) suspect(ctx context.Context, pr review.PullRequest) {
-	if doubt, err := d.service.InDoubt(ctx, pr); doubt || err != nil {
+// suspect puts a pull request in doubt if by what an event or a list tells of it a success may have to be taken back, where said is true because of what people say. GitHub
+// is not asked for that.
+func (d *Daemon) suspect(ctx context.Context, pr review.PullRequest, said bool) {
+	if doubt, err := d.service.InDoubt(ctx, pr, said); doubt || err != nil {
 		d.doubt(pr)
 	}
 }
 
-// doubt asks for a check of whether the status of a pull request was set for another base branch. The check does not wait for its turn: no look is taken while the
+// doubt asks for a check of whether the status of a pull request was set for another base branch, or is contested. The check does not wait for its turn: no look is taken while the
 // queue is paused, and others may come before it (threats.md T280).
 func (d *Daemon) doubt(pr review.PullRequest) {
 	d.mu.Lock()
@@ -288,7 +296,28 @@ func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
 	if pr, err = client.PullRequest(ctx, pr.Repo, pr.Number); err != nil {
 		return err
 	}
-	return d.service.NotYet(ctx, pr, intake.Decide(pr, d.Rules, intake.Known{}) == "")
+	said, err := d.contested(ctx, client, pr)
+	if err != nil {
+		return err
+	}
+	return d.service.NotYet(ctx, pr, intake.Decide(pr, d.Rules, intake.Known{}) == "", said)
+}
+
+// contested reports whether somebody who may block said something of a pull request that no look has heard, and none hears soon. What others say has nobody read its threads.
+func (d *Daemon) contested(ctx context.Context, client hub, pr review.PullRequest) (bool, error) {
+	w, err := d.record.Wanted(ctx, store.Subject(fullName(pr.Repo), pr.Number, 0))
+	if errors.Is(err, store.ErrNotFound) || err == nil && (!w.Open() || !d.backlog(ctx)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	l := look{Daemon: d, Wanted: w, target: review.Target{Repo: pr.Repo, PR: pr.Number}}
+	if counts, err := l.counts(ctx, client); err != nil || !counts && w.Priority != intake.Found {
+		return false, err
+	}
+	known, err := l.known(ctx, client, pr, "", w.Anew, true)
+	return known.Said, err
 }
 
 // noteOf is the name of the note of when a repository was reconciled last.

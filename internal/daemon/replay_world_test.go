@@ -271,11 +271,15 @@ func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake
 	return known, nil
 }
 
-func (w *world) NotYet(context.Context, review.PullRequest, bool) error { return nil }
+func (w *world) NotYet(context.Context, review.PullRequest, bool, bool) error { return nil }
+
+func (w *world) Said(context.Context, review.PullRequest, intake.Known) (bool, error) {
+	return false, nil
+}
 
 func (w *world) Beside(context.Context, review.PullRequest, string) ([]int, error) { return nil, nil }
 
-func (w *world) InDoubt(context.Context, review.PullRequest) (bool, error) { return false, nil }
+func (w *world) InDoubt(context.Context, review.PullRequest, bool) (bool, error) { return false, nil }
 
 func (w *world) Halt(context.Context, review.Target, string, string) error { return nil }
 

@@ -62,6 +62,9 @@ type Look struct {
 	Settles bool
 }
 
+// Contests reports whether somebody may have said something against what was approved.
+func (l Look) Contests() bool { return l.Said != "" || l.Priority == Said }
+
 // Told is what was read.
 type Told struct {
 	Action string

@@ -33,6 +33,8 @@ type Known struct {
 	Silent bool
 	// Anew is true when that does not count: what a verdict rests on may have changed since.
 	Anew bool
+	// Heard tells what people who may block had said in threads when that run read them; empty where none did.
+	Heard string
 	// Said is true when somebody who may block said something since that run.
 	Said bool
 	// Told is true when only events tell that.
@@ -45,7 +47,7 @@ type Known struct {
 	// pull request had been asked for.
 	Stopped   string
 	StoppedAt int64
-	// Lately is when runs began about the commit that is the head now, the newest first.
+	// Lately is when reviews began of the commit that is the head now, the newest first.
 	Lately []time.Time
 }
 

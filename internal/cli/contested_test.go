@@ -1,0 +1,160 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/testkit/forge"
+)
+
+// What a maintainer says in a thread of what is approved takes the success back wherever its review cannot begin, or waits for its turn, also where no event told of it; what
+// a stranger says does not (threats.md T613).
+func TestContestedInAThreadWhileNobodyCanReview(t *testing.T) {
+	t.Parallel()
+	paused := func(h *hall, _ *forge.PullRequest) { h.run("pause") }
+	for name, row := range map[string]struct {
+		args   []string
+		hinder func(*hall, *forge.PullRequest)
+		who    string
+		state  string
+	}{
+		"faulty rules": {nil, func(h *hall, p *forge.PullRequest) {
+			write(h.t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("reviewers: [\n"))
+			if err := h.forge.Commit(h.repo, "own", p.BaseSHA(), "Faulty", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+				h.t.Fatal(err)
+			}
+		}, "mona", "error"},
+		"paused": {nil, paused, "mona", "error"},
+		"paused and by whom GitHub does not name": {nil, paused, "lisa", "error"},
+		"paused without webhooks":                 {[]string{"--poll", "--every", "1s"}, paused, "mona", "error"},
+		"a stranger while it is paused":           {nil, paused, "stranger", "success"},
+		"busy": {[]string{"--reviews", "1"}, func(h *hall, _ *forge.PullRequest) {
+			h.open(9, func(s *forge.PullSpec) { s.Title = "HANG" })
+			h.within("a reviewer to be at work", func() bool { _, err := os.Stat(filepath.Join(h.home, "hangs")); return err == nil })
+		}, "mona", "error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			h.private("lisa")
+			write(t, filepath.Join(h.home, "may.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\n[ -e approved ] && { touch hangs; exec sleep 600; }\nexec ./reads.sh\n"))
+			if err := os.Chmod(filepath.Join(h.home, "may.sh"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := h.serve("", append(row.args, "--reviewers", "exec:"+filepath.Join(h.home, "may.sh"))...)
+			h.status(p.HeadSHA(), "success")
+			h.settled(1)
+			write(t, filepath.Join(h.home, "approved"), nil)
+			row.hinder(h, p)
+			nextSecond()
+			objects(p, row.who, map[string]string{"mona": "COLLABORATOR", "lisa": "CONTRIBUTOR"}[row.who])
+			if row.state == "success" {
+				h.within("it to wait", func() bool { return h.wanted()["#8"].Open() })
+				time.Sleep(time.Second)
+			}
+			h.status(p.HeadSHA(), row.state)
+			s.stop(t, syscall.SIGKILL)
+		})
+	}
+}
+
+// Nor does the author of a fork keep a success over quiet hours who closes it before its review says anything, and opens it again.
+func TestContestedAndClosedAtOnce(t *testing.T) {
+	t.Parallel()
+	if time.Now().UTC().Format("15:04") == "23:59" {
+		t.Skip("the one minute that is not quiet")
+	}
+	h, _ := openGated(t)
+	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+	s := h.serve("", reads...)
+	p := h.open(7, h.forked())
+	h.within("it to be seen", func() bool { return h.wanted()["#7"].Outcome != "" })
+	p.Comment("mona", "!prloop review")
+	h.status(p.HeadSHA(), "success")
+	h.settled(3)
+	s.stop(t, syscall.SIGTERM)
+	s = h.serve("", append(reads, "--quiet-hours", "00:00-23:59")...)
+	h.reconciled()
+	h.settled(3)
+	from := len(h.forge.Log())
+	objects(p, "mona", "COLLABORATOR")
+	read := func() (n int) {
+		for _, e := range h.forge.Log()[from:] {
+			if e.Op == "PullRequest" {
+				n++
+			}
+		}
+		return n
+	}
+	for deadline := time.Now().Add(20 * time.Second); read() < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) { // by the look, then by its run
+	}
+	p.SetState("CLOSED")
+	h.settled(3)
+	p.SetState("OPEN")
+	h.status(p.HeadSHA(), "error", "failure")
+	s.stop(t, syscall.SIGTERM)
+}
+
+// commandHall has a base with a command that is done when told to, and an approved pull request.
+func commandHall(t *testing.T) (h *hall, p *forge.PullRequest, s *server, done func()) {
+	t.Helper()
+	h, p = openGated(t)
+	slow := filepath.Join(h.home, "slowly.sh")
+	write(t, slow, []byte("#!/bin/sh\ncat >/dev/null\ncd \"$(dirname \"$0\")\"\ntouch begun\nwhile [ ! -e go ]; do sleep 0.1; done\necho '{\"summary\":\"ok\",\"confidence\":\"low\",\"notes\":[],\"findings\":[]}'\n"))
+	if err := os.Chmod(slow, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rules := "gate: verdict\ncommands:\n  - {id: slowly, prompt: Look., agent: {use: command, path: " + slow + "}}\n"
+	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte(rules))
+	if err := h.forge.Commit(h.repo, "own", p.BaseSHA(), "Rules", os.DirFS(filepath.Join(h.home, "tree"))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(h.home, "operator.yml"), []byte("gate: verdict\nallow_repo_commands: true\n"))
+	if _, err := p.Push("contributor", "More", map[string]string{"notes2.txt": "more\n"}); err != nil {
+		t.Fatal(err)
+	}
+	s = h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	return h, p, s, func() { write(t, filepath.Join(h.home, "go"), nil) }
+}
+
+// A command is no review: one that was overtaken has no objection wait (threats.md T613), and one that ran has no stop forgotten (threats.md T486).
+func TestACommandIsNoReview(t *testing.T) {
+	t.Parallel()
+	if time.Now().UTC().Format("15:04") == "23:59" {
+		t.Skip("the one minute that is not quiet")
+	}
+	h, p, s, done := commandHall(t)
+	p.Comment("mona", "!slowly")
+	h.within("the command to run", func() bool { _, err := os.Stat(filepath.Join(h.home, "begun")); return err == nil })
+	p.SetState("CLOSED")
+	h.within("it to be seen closed", func() bool { return strings.HasPrefix(h.wanted()["#8"].Seen, "CLOSED ") })
+	done()
+	h.settled(2)
+	p.SetState("OPEN")
+	h.settled(2)
+	h.status(p.HeadSHA(), "success")
+	s.stop(t, syscall.SIGTERM)
+	s = h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--quiet-hours", "00:00-23:59")
+	objects(p, "mona", "COLLABORATOR")
+	h.status(p.HeadSHA(), "failure")
+	h.settled(2)
+	s.stop(t, syscall.SIGTERM)
+	s = h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	p.Comment("mona", "!prloop stop")
+	h.settled(3)
+	p.Comment("mona", "!slowly")
+	h.settled(4)
+	runs := h.run("runs")
+	h.settle(p)
+	h.settled(4)
+	if now := h.run("runs"); now != runs {
+		t.Errorf("another run began:\n%s", now)
+	}
+	s.stop(t, syscall.SIGTERM)
+}
