@@ -172,21 +172,30 @@ func stopNote(t review.Target, head string) string {
 	return "stopped " + strings.ToLower(t.String()) + " " + head
 }
 
-// newest is the run about a pull request that began last, but for dry runs, and the comment that asked for it; empty when there is none.
+// newest is the run about a pull request that began last, but for those of commands and dry runs, which are no word on a stop, and the comment that asked for it; empty when
+// there is none.
 func (s *Service) newest(ctx context.Context, t review.Target) (run string, asked int64, err error) {
-	runs, err := s.store.ListRuns(ctx, store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: mostEarlier})
-	for _, r := range runs {
-		st, unread := s.requested(ctx, r.ID)
-		switch {
-		case unread != nil:
-			return r.ID, 0, ctx.Err()
-		case st.Asked != nil:
-			return r.ID, st.Asked.Comment, nil
-		case !st.DryRun:
-			return r.ID, 0, nil
+	all := store.Filter{Repo: t.Repo.String(), PR: t.PR, Limit: mostEarlier}
+	for {
+		runs, err := s.store.ListRuns(ctx, all)
+		for _, r := range runs {
+			st, unread := s.requested(ctx, r.ID)
+			switch {
+			case unread != nil:
+				return r.ID, 0, ctx.Err()
+			case st.Alone || st.DryRun:
+			case st.Asked != nil:
+				return r.ID, st.Asked.Comment, nil
+			default:
+				return r.ID, 0, nil
+			}
 		}
+		if err != nil || len(runs) < mostEarlier {
+			return "", 0, err
+		}
+		last := runs[len(runs)-1]
+		all.Before = store.Mark{Created: last.Created, ID: last.ID}
 	}
-	return "", 0, err
 }
 
 // Halt keeps that somebody asked for a stop: about that head no run begins by itself (threats.md T486).

@@ -158,3 +158,24 @@ func TestACommandIsNoReview(t *testing.T) {
 	}
 	s.stop(t, syscall.SIGTERM)
 }
+
+// Nor is a dry run one: a run that was cancelled while nobody served stays so after one (threats.md T486).
+func TestADryRunForgetsNoCancel(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	slow, runs := h.slow()
+	s := h.serve("", "--reviewers", slow)
+	p := h.open(7, nil)
+	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+	s.stop(t, syscall.SIGKILL)
+	h.run("cancel", "latest")
+	s = h.serve("", "--reviewers", slow)
+	left := func() bool { return strings.Contains(h.wanted()["#7"].Why, "somebody cancelled run") }
+	h.within("the run to be left", left)
+	h.prloop("", "run", "7", "-R", "acme/widgets", "--dry-run", "--reviewers", "exec:"+filepath.Join(h.home, "clean.sh"))
+	p.Label("mona", "docs")
+	if h.settled(1); runs() != 1 || !left() {
+		t.Errorf("%d runs: %+v", runs(), h.wanted()["#7"])
+	}
+	s.stop(t, syscall.SIGKILL)
+}
