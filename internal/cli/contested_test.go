@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/forge"
 )
 
@@ -178,4 +180,53 @@ func TestADryRunForgetsNoCancel(t *testing.T) {
 		t.Errorf("%d runs: %+v", runs(), h.wanted()["#7"])
 	}
 	s.stop(t, syscall.SIGKILL)
+}
+
+// What an author clicks while their commit is looked at every ten minutes costs no look, and what a stranger says no reading of threads (threats.md T380).
+func TestClicksCostNoLooks(t *testing.T) {
+	t.Parallel()
+	h, p := openGated(t)
+	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
+	h.status(p.HeadSHA(), "success")
+	h.settled(1)
+	var threads []int64
+	for range 4 {
+		threads = append(threads, p.AddThread(forge.Thread{Path: "notes.txt", Line: 1, Comments: []*forge.Comment{{Author: "stranger", Body: "Why?"}}}))
+	}
+	waits := func() bool { w := h.wanted()["#8"]; return w.Open() && w.Outcome == store.Waits }
+	for said := 0; !waits(); said++ {
+		if said > 30 {
+			t.Fatalf("%d answers, and it does not wait", said)
+		}
+		before := h.wanted()["#8"].Handled
+		p.Reply(threads[0], "stranger", fmt.Sprint("Again ", said))
+		h.within("a look", func() bool { return h.wanted()["#8"].Handled > before || waits() })
+	}
+	asked := func(happens func()) (ops []string) {
+		h.forge.Delivered()
+		time.Sleep(time.Second)
+		from := len(h.forge.Log())
+		happens()
+		h.forge.Delivered()
+		time.Sleep(2 * time.Second)
+		for _, e := range h.forge.Log()[from:] {
+			if e.Op == "PullRequest" || e.Op == "Discussion" {
+				ops = append(ops, e.Op)
+			}
+		}
+		return ops
+	}
+	if ops := asked(func() {
+		for _, id := range threads {
+			p.ResolveThreadAs(id, "contributor")
+		}
+	}); len(ops) != 0 {
+		t.Errorf("the author's clicks have %q asked", ops)
+	}
+	if ops := asked(func() { p.Reply(threads[0], "stranger", "And now?") }); len(ops) != 1 || ops[0] != "PullRequest" {
+		t.Errorf("a stranger's reply has %q asked", ops)
+	}
+	objects(p, "mona", "COLLABORATOR")
+	h.status(p.HeadSHA(), "failure")
+	s.stop(t, syscall.SIGTERM)
 }

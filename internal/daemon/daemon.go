@@ -451,7 +451,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 // want is a look as it is recorded.
 func (d *Daemon) want(repo review.Repo, l intake.Look) store.Want {
 	name := fullName(repo)
-	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew, Said: l.Said}
+	w := store.Want{Subject: store.Subject(name, l.PR, l.Comment), Repo: name, PR: l.PR, Comment: l.Comment, Priority: l.Priority, Anew: l.Anew, Said: l.Said, Patient: l.Patient}
 	if l.Settles {
 		w.Settle = d.Settle
 	}

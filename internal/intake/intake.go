@@ -60,6 +60,8 @@ type Look struct {
 	Said string
 	// Settles is true when more of the kind may follow in a moment.
 	Settles bool
+	// Patient is true when what waits has nothing to gain from a look before its time: the author does it, or a bot, or nobody tells who, and as often as they like.
+	Patient bool
 }
 
 // Contests reports whether somebody may have said something against what was approved.
@@ -303,6 +305,7 @@ func (p payload) reply(t Told, _ Event) (Told, error) {
 		l.Priority, l.Said = Said, Member
 	default: // whether they may write GitHub does not say here (threats.md T493)
 		l.Said = p.other(by)
+		l.Patient = l.Said == ""
 	}
 	return t.at(l)
 }
@@ -330,6 +333,7 @@ func (p payload) thread(t Told, _ Event) (Told, error) {
 	if t.Action == "unresolved" {
 		l.Said = p.other(p.Sender)
 	}
+	l.Patient = l.Said == ""
 	return t.at(l)
 }
 

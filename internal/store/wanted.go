@@ -46,6 +46,8 @@ type Want struct {
 	// Said is who said something a verdict may rest on: one login, or intake.Member. What is wanted has all whom no look heard, apart by blanks, and
 	// intake.Member for more than are kept.
 	Said string
+	// Patient is true when what waits is not to begin sooner because of it.
+	Patient bool
 	// Settle is how long nothing more is to be asked of it before it is looked at; it waits no longer than four times that.
 	Settle time.Duration
 }
@@ -121,9 +123,12 @@ func (s *Store) Want(ctx context.Context, w Want) error {
 const settleMost = 4
 
 func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
-	clock, renewed := s.dialect.clock(), 0
+	clock, renewed, patient := s.dialect.clock(), 0, 0
 	if w.Anew {
 		renewed = 1
+	}
+	if w.Patient {
+		patient = 1
 	}
 	settle, kept, said := w.Settle.Microseconds(), ofThis("said"), ""
 	if w.Said != "" {
@@ -140,9 +145,10 @@ func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
 			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
 			renewed = CASE WHEN excluded.renewed = 1 THEN wanted.asked + 1 ELSE wanted.renewed END,
 			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
-			due = CASE WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
+			due = CASE WHEN $13 = 1 AND wanted.asked > wanted.handled AND wanted.outcome = 'waits' AND wanted.due > excluded.due THEN wanted.due
+				WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
 				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
-		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key), said, saidMost, " "+intake.Member+" ")
+		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key), said, saidMost, " "+intake.Member+" ", patient)
 	return err
 }
 

@@ -151,7 +151,7 @@ func testForgetComments(t *testing.T, b Backend) {
 	}
 }
 
-// testSettleTime: what is asked for again within its settle time waits anew, and not for ever.
+// testSettleTime: what is asked for again within its settle time waits anew, and not for ever. What waits is not brought forward by what is patient.
 func testSettleTime(t *testing.T, b Backend) {
 	s, ctx := open(t, b.New(t)), t.Context()
 	w := store.Want{Subject: "x", Settle: time.Hour}
@@ -173,6 +173,18 @@ func testSettleTime(t *testing.T, b Backend) {
 	must(t, s.Want(ctx, w))
 	for range 3 {
 		must(t, s.Want(context.WithoutCancel(ctx), w))
+	}
+	wait := store.Want{Subject: "z", Patient: true}
+	must(t, s.Want(ctx, wait))
+	must(t, s.Postpone(ctx, "z", time.Hour, store.Settled{Outcome: store.Waits}))
+	for _, patient := range []bool{true, false} {
+		wait.Patient = patient
+		must(t, s.Want(ctx, wait))
+		got, err := s.Wanted(ctx, "z")
+		must(t, err)
+		if waits := got.Due.Sub(got.Since) > time.Minute; waits != patient {
+			t.Errorf("patient: %v, it waits for %v", patient, got.Due.Sub(got.Since))
+		}
 	}
 	got, err := s.Wanted(ctx, "y")
 	must(t, err)
