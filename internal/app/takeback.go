@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/gate"
@@ -75,7 +77,7 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 }
 
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
-// (threats.md T465).
+// (threats.md T465). One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
@@ -88,7 +90,18 @@ func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.
 	if err != nil || len(set) == 0 || !effects.Same(set[0].By, viewer) {
 		return success, false, err
 	}
-	return set[0].CommitStatus, set[0].State == review.GateSuccess, nil
+	undue = set[0].State == review.GateSuccess
+	if page, number := "", 0; undue && pr.CrossRepository {
+		page, _, _ = strings.Cut(set[0].Target, "#")
+		if _, err := fmt.Sscanf(strings.TrimPrefix(page, strings.TrimSuffix(pr.URL, strconv.Itoa(pr.Number))), "%d", &number); err == nil && number != pr.Number {
+			other, err := client.PullRequest(ctx, pr.Repo, number)
+			if err != nil && !errors.Is(err, github.ErrNotFound) {
+				return success, false, err
+			}
+			undue = err != nil || !strange(pr, []review.Person{other.Author})
+		}
+	}
+	return set[0].CommitStatus, undue, nil
 }
 
 // begins reports whether a status says that somebody is at work: it decides nothing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -229,4 +230,40 @@ func TestClicksCostNoLooks(t *testing.T) {
 	objects(p, "mona", "COLLABORATOR")
 	h.status(p.HeadSHA(), "failure")
 	s.stop(t, syscall.SIGTERM)
+}
+
+// A stranger's fork takes back no success of another pull request that only GitHub knows of, whatever base branch it chooses. One of who opened that one does (threats.md T478,
+// T465).
+func TestAStrangersForkWithACommitApprovedElsewhere(t *testing.T) {
+	t.Parallel()
+	for author, state := range map[string]string{"stranger": "success", "contributor": "error"} {
+		t.Run(author, func(t *testing.T) {
+			t.Parallel()
+			h, own := openGated(t)
+			if _, err := h.forge.AddRepo(author, "widgets"); err != nil {
+				t.Fatal(err)
+			}
+			reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
+			env := h.env
+			h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, "laptop"))
+			h.prloop("", append(reads, "run", "8", "-R", "acme/widgets", "--no-fix")...)
+			h.env = env
+			h.status(own.HeadSHA(), "success")
+			s := h.serve("", append(reads, "--label", "never")...)
+			h.reconciled()
+			other := h.open(9, func(p *forge.PullSpec) {
+				p.Author, p.Fork = author, author+"/widgets"
+				p.Base, p.BaseRef, p.HeadRef, p.Head = nil, "own", "shared", os.DirFS(filepath.Join(h.home, "tree"))
+			})
+			if other.HeadSHA() != own.HeadSHA() {
+				t.Fatal("the heads differ")
+			}
+			h.settled(2)
+			before := h.wanted()["#9"].Handled
+			retarget(t, other, "main")
+			h.within("a look", func() bool { w := h.wanted()["#9"]; return w.Handled > before && !w.Open() })
+			h.status(own.HeadSHA(), state)
+			s.stop(t, syscall.SIGTERM)
+		})
+	}
 }
