@@ -52,6 +52,8 @@ type Decision struct {
 	PR int
 	// Head is the commit of the event, on which the job's own check stands; empty where the event is not one of PR.
 	Head string
+	// Rebased is true when the pull request was given another base branch.
+	Rebased bool
 	// Fork is true when the event is a fork's: GitHub then gives the job no secrets, and a token that cannot write.
 	Fork bool
 	// Asked is the comment of a Comment.
@@ -154,14 +156,15 @@ func (p payload) review(e Event) (Decision, error) {
 		return Decision{}, fmt.Errorf("the event %s names no pull request", e.Name)
 	}
 	d := Decision{Do: Review, PR: cmp.Or(p.Number, pr.Number), Head: pr.Head.SHA, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
+	d.Rebased = e.Name == pullRequest && p.Action == "edited" && p.Changes != nil && p.Changes.Base != nil
 	if e.PR > 0 && e.PR != d.PR {
-		d.PR, d.Head = e.PR, ""
+		d.PR, d.Head, d.Rebased = e.PR, "", false
 	}
 	if d.Why = p.left(e); d.Why != "" {
 		d.Do = Nothing
 		return d, nil
 	}
-	if p.Action == "edited" && (p.Changes == nil || p.Changes.Base == nil) {
+	if p.Action == "edited" && !d.Rebased {
 		d.Do, d.Why = Words, "nothing is done when the words of a pull request are edited"
 	}
 	return d, nil

@@ -88,7 +88,9 @@ func TestDecide(t *testing.T) {
 		{"it lacks the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`}, ""},
 		{"the label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"prloop"}`)), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
 		{"another label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"bug"}`)), Label: "prloop"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `is not "prloop"`}, ""},
-		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Rebased: true}, ""},
+		{"another base is chosen for a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft", Rebased: true}, ""},
+		{"another base is chosen without the label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`)), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`, Rebased: true}, ""},
 		{"the title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
 		{"an edit of nothing", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "edited"))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
 		{"the title of a draft is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft"}, ""},
@@ -118,7 +120,7 @@ func TestDecide(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Head != row.want.Head || got.Fork != row.want.Fork || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
+			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Head != row.want.Head || got.Fork != row.want.Fork || got.Rebased != row.want.Rebased || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
 				t.Errorf("%+v, %v; want %+v", got, err, row.want)
 			}
 			if a := got.Asked; got.Do == actions.Comment && (a.ID != 5 || a.Author.Login != "mona" || !a.PullRequest || a.Action != "created" || a.UpdatedAt.IsZero()) {

@@ -61,6 +61,11 @@ func (p *Invocation) action(ctx context.Context) error {
 	if err := p.warnNewKey(ctx, j); err != nil {
 		return err
 	}
+	if j.Do == actions.Nothing && j.Rebased && !j.Fork {
+		if err := p.rebased(ctx, j, options(false)); err != nil {
+			return err
+		}
+	}
 	if j.Do != actions.Review {
 		outcome, url, err := p.lastWord(ctx, j, options(false))
 		switch {
@@ -126,6 +131,28 @@ func (p *Invocation) lastWord(ctx context.Context, j actionsjob.Job, o runOption
 		return "", "", err
 	}
 	return s.LastWord(ctx, target, j.Head)
+}
+
+// rebased takes back what was said of a pull request that is not reviewed for the base branch that it was given: it has lost its label, or is a draft (threats.md T220).
+func (p *Invocation) rebased(ctx context.Context, j actionsjob.Job, o runOptions) error {
+	s, err := p.openToRun(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(ctx)
+	target, err := p.target(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	client, err := s.GitHubFor(ctx, target.Repo)
+	if err != nil {
+		return err
+	}
+	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
+	if err != nil || pr.State != "OPEN" || pr.HeadSHA != j.Head { // another event tells of that head
+		return err
+	}
+	return s.NotYet(ctx, pr, true, false)
 }
 
 // answer answers the comment of a job.

@@ -232,8 +232,8 @@ func TestClicksCostNoLooks(t *testing.T) {
 	s.stop(t, syscall.SIGTERM)
 }
 
-// A stranger's fork takes back no success of another pull request that only GitHub knows of, whatever base branch it chooses. One of who opened that one does (threats.md T478,
-// T465).
+// A stranger's fork takes back no success of another pull request that only GitHub knows of, whatever base branch it chooses. One of who opened that one does
+// (threats.md T465, T478).
 func TestAStrangersForkWithACommitApprovedElsewhere(t *testing.T) {
 	t.Parallel()
 	for author, state := range map[string]string{"stranger": "success", "contributor": "error"} {
@@ -264,6 +264,34 @@ func TestAStrangersForkWithACommitApprovedElsewhere(t *testing.T) {
 			h.within("a look", func() bool { w := h.wanted()["#9"]; return w.Handled > before && !w.Open() })
 			h.status(own.HeadSHA(), state)
 			s.stop(t, syscall.SIGTERM)
+		})
+	}
+}
+
+// A job that reviews what has a label, and no drafts, takes a success back when another base branch is chosen for what it does not review (threats.md T220).
+func TestAJobThatReviewsNotTheNewBase(t *testing.T) {
+	t.Parallel()
+	for name, event := range map[string]string{
+		"without its label": `"draft":false,"labels":[]`, "a draft": `"draft":true,"labels":[{"name":"prloop"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			job := func(state, action, pull string) {
+				file := filepath.Join(h.home, state+".json")
+				write(t, file, fmt.Appendf(nil, `{%s,"number":8,"repository":{"full_name":"acme/widgets"},"pull_request":{"number":8,"state":"open",%s,"head":{"sha":%q,"repo":{"full_name":"acme/widgets"}}}}`,
+					action, pull, p.HeadSHA()))
+				env := h.env
+				h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, state), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+file,
+					"GITHUB_REPOSITORY=acme/widgets", "GITHUB_JOB=prloop", `PRLOOP_INPUTS={"label":"prloop","reviewers":"exec:`+filepath.Join(h.home, "reads.sh")+`"}`)
+				h.prloop("", "action")
+				h.env = env
+			}
+			job("first", `"action":"labeled","label":{"name":"prloop"}`, `"draft":false,"labels":[{"name":"prloop"}]`)
+			h.status(p.HeadSHA(), "success")
+			retarget(t, p, "main")
+			job("second", `"action":"edited","changes":{"base":{"ref":{"from":"own"}}}`, event)
+			h.status(p.HeadSHA(), "error")
 		})
 	}
 }
