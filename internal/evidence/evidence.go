@@ -43,14 +43,16 @@ const (
 	False    Status = "false"
 )
 
-// Checker holds claims against the files of a commit, reading each file once.
+// Checker holds claims against the files of a commit. It keeps files that it has read, as far as there is room for them.
 type Checker struct {
 	history    Reader
 	head, base string
 	changed    map[string]review.BriefFile
 	// also are the changed files by the ways to write their names, as readAs makes one of them.
-	also  map[string][]string
-	cache map[string]File
+	also map[string][]string
+	kept kept
+	// read is how much it has read of files, in bytes.
+	read int
 	// was are the changed files by the names they had, regions what reviewers were shown of files beside the diff, as it was masked.
 	was     map[string][]string
 	regions map[string][]review.Region
@@ -73,7 +75,7 @@ type File struct {
 
 // New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
 func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
-	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, cache: map[string]File{}, was: map[string][]string{}, regions: map[string][]review.Region{}}
+	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, kept: kept{files: map[string]File{}}, was: map[string][]string{}, regions: map[string][]review.Region{}}
 	for _, f := range changed {
 		c.changed[f.Path], c.regions[f.Path] = f, f.Context
 		if f.OldPath != "" {
@@ -326,6 +328,9 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	if c.Excluded(f.File) {
 		return Result{Status: False, Reason: "is about a file that is excluded by configuration"}, nil
 	}
+	if c.read > readMost { // as where a search gave up
+		return Result{Status: None}, nil
+	}
 	head, err := c.Read(ctx, c.head, f.File)
 	if err != nil {
 		return Result{}, err
@@ -346,8 +351,13 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		ev.Status = Verified
 		ev.move(f, head)
 		return ev, nil
+	}
+	var shown File
+	if changed {
+		shown = c.shown(bf)
+	}
 	// The diff as it was shown, masks included; a submodule, a link or a mode has no text but there.
-	case changed && (strings.Contains(shownOf(bf), quote) || quotes(shownOf(bf), quote)):
+	if changed && (strings.Contains(shown.folded, quote) || quotes(shown.folded, quote)) {
 		ev.Status = Verified
 		return ev, nil
 	}
@@ -365,7 +375,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	case changed && base.Exists && quotes(base.folded, quote):
 		ev.Status = Verified
 		return ev, nil
-	case s.copied(fileLines(head.text, true), f.Evidence), changed && s.copied(diffLines(bf.Diff), f.Evidence),
+	case s.copied(fileLines(head.text, true), f.Evidence), s.copied(fileLines(shown.text, true), f.Evidence),
 		changed && s.copied(fileLines(base.text, false), f.Evidence), c.inRegions(&s, f):
 		ev.Status = Verified
 		if ev.move(f, head); ev.Quoted[0] == 0 && s.from > 0 && !masked(f.Evidence) && touches(f, s.from, s.to) {
@@ -408,7 +418,7 @@ func touches(f review.Finding, from, to int) bool {
 // Read is a file at a commit, by its spelled name.
 func (c *Checker) Read(ctx context.Context, commit, path string) (File, error) {
 	key := commit + ":" + path
-	if f, ok := c.cache[key]; ok {
+	if f, ok := c.kept.files[key]; ok {
 		return f, nil
 	}
 	data, err := c.history.ReadFile(ctx, commit, spelling.Raw(path))
@@ -418,14 +428,23 @@ func (c *Checker) Read(ctx context.Context, commit, path string) (File, error) {
 	case err != nil:
 		return f, fmt.Errorf("check evidence in %s: %w", path, err)
 	default:
-		lines := strings.Count(string(data), "\n")
-		if len(data) > 0 && data[len(data)-1] != '\n' {
-			lines++
-		}
-		f = File{text: &source{text: string(data)}, folded: Fold(string(data)), lines: lines, Exists: true}
+		text := string(data)
+		f = File{text: &source{text: text}, folded: Fold(text), lines: countLines(text), Exists: true}
+		c.read += len(text)
 	}
-	c.cache[key] = f
+	c.kept.add(key, f)
 	return f, nil
+}
+
+// shown is the diff of a changed file as reviewers were shown it.
+func (c *Checker) shown(f review.BriefFile) File {
+	key := "diff:" + f.Path
+	if is, ok := c.kept.files[key]; ok {
+		return is
+	}
+	is := File{text: &source{lines: diffLines(f.Diff)}, folded: shownOf(f), lines: countLines(f.Diff)}
+	c.kept.add(key, is)
+	return is
 }
 
 // shownOf is the text of a file's diff without the marks at the beginning of its lines, folded.

@@ -25,37 +25,14 @@ type shownLine struct {
 	text   string
 }
 
-// source is the text of a file, and its lines once somebody has asked for them: an answer may quote one file many times.
-type source struct {
-	text     string
-	numbered []shownLine
-}
-
-// fileLines are the lines of a file, with their numbers when it is the head version.
-func fileLines(s *source, head bool) []shownLine {
-	if s == nil {
-		return nil
-	}
-	if s.numbered == nil {
-		for line := range strings.Lines(s.text) {
-			s.numbered = append(s.numbered, shownLine{number: len(s.numbered) + 1, text: foldLine(line)})
-		}
-	}
-	if head {
-		return s.numbered
-	}
-	out := slices.Clone(s.numbered)
-	for i := range out {
-		out[i].number = 0
-	}
-	return out
-}
-
 // diffLines are the lines of a diff's hunks; none for a diff that cannot be read.
-func diffLines(text string) []shownLine {
+func diffLines(text string) *shownLines {
+	if countLines(text) > linesMost {
+		return &shownLines{untold: true}
+	}
 	d, err := diff.Parse(text)
 	if err != nil {
-		return nil
+		return &shownLines{}
 	}
 	var out []shownLine
 	for i := range d.Files {
@@ -65,7 +42,7 @@ func diffLines(text string) []shownLine {
 			}
 		}
 	}
-	return out
+	return joined(out)
 }
 
 func foldLine(s string) string { return straight(Fold(strings.TrimRight(s, "\r\n"))) }
@@ -108,27 +85,16 @@ type search struct {
 }
 
 // copied reports whether a quote, read as what was copied, stands in lines.
-func (s *search) copied(lines []shownLine, quote string) bool {
+func (s *search) copied(lines *shownLines, quote string) bool {
+	if lines.untold {
+		s.left = 0
+	}
 	quote = bare(quote)
-	text, _ := joined(lines)
-	return s.inMargins(lines, quote) || s.inParts(text, straight(Fold(quote)))
+	return s.inMargins(lines.each, quote) || s.inParts(lines.text, straight(Fold(quote)))
 }
 
 // gaveUp reports whether the search ended before all was compared.
 func (s *search) gaveUp() bool { return s.left <= 0 }
-
-// joined is the text of lines in one, with the place where each begins in it.
-func joined(lines []shownLine) (text string, starts []int) {
-	var b strings.Builder
-	for _, l := range lines {
-		if l.text != "" && b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		starts = append(starts, b.Len())
-		b.WriteString(l.text)
-	}
-	return b.String(), starts
-}
 
 // mostPlaces bounds how many places of a quote are told apart.
 const mostPlaces = 1000
@@ -138,7 +104,7 @@ var numberMargin = lazyregexp.New(`(?m)^[ \t]*[0-9]+[ \t]*[|:]?`)
 
 // spans are the first and the last lines of a quote wherever it stands in lines, at most mostPlaces. One that stands nowhere is read without numbers of lines.
 // Of one with a mask nobody knows: it is of the line of the secret, or of one that was written to look as that line is shown (threats.md T462).
-func spans(lines []shownLine, quote string) [][2]int {
+func spans(lines *shownLines, quote string) [][2]int {
 	if quote = bare(quote); masked(quote) {
 		return nil
 	}
@@ -148,18 +114,17 @@ func spans(lines []shownLine, quote string) [][2]int {
 	return spansOf(lines, numberMargin.ReplaceAllString(quote, ""))
 }
 
-func spansOf(lines []shownLine, quote string) (out [][2]int) {
-	text, starts := joined(lines)
+func spansOf(lines *shownLines, quote string) (out [][2]int) {
 	quote = straight(Fold(quote))
 	if quote == "" {
 		return nil
 	}
 	number := func(offset int) int { // the last line that begins there or before; blank ones begin where the next does
-		n, _ := slices.BinarySearch(starts, offset+1)
+		n, _ := slices.BinarySearch(lines.starts, offset+1)
 		return n
 	}
 	for at := 0; len(out) < mostPlaces; {
-		i := strings.Index(text[at:], quote)
+		i := strings.Index(lines.text[at:], quote)
 		if i < 0 {
 			break
 		}
@@ -303,11 +268,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r
 func (c *Checker) inRegions(s *search, f review.Finding) bool {
 	quote := straight(Fold(bare(f.Evidence)))
 	return slices.ContainsFunc(c.regions[f.File], func(r review.Region) bool {
-		var lines []shownLine
-		for line := range strings.Lines(r.Text) {
-			lines = append(lines, shownLine{number: r.Start + len(lines), text: foldLine(line)})
-		}
-		text, _ := joined(lines)
-		return strings.Contains(text, quote) || s.copied(lines, f.Evidence)
+		lines := numbered(r.Text, r.Start)
+		return strings.Contains(lines.text, quote) || s.copied(lines, f.Evidence)
 	})
 }

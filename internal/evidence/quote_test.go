@@ -109,6 +109,7 @@ func TestWorkOnAQuoteIsBounded(t *testing.T) {
 		{"a quote that begins as the file does", strings.Repeat("a\n", many), strings.Repeat("a\n", 50) + "nowhere", 50 * many, None},
 		{"a long one", strings.Repeat("a\n", many), strings.Repeat("a\n", many/2) + "nowhere", vainMost, None},
 		{"a part of a word", strings.Repeat("a", 50*many), strings.Repeat("a", many) + " ... nowhere", vainMost, None},
+		{"too many lines", strings.Repeat("\n", linesMost+1), "nowhere", vainMost, None},
 		{"one that stands there", strings.Repeat("a\n", many) + "b\n", "1 a\n2 a\n3 a", 2, Verified},
 	} {
 		s := search{left: vainMost}
