@@ -198,6 +198,35 @@ func wholly(f *diff.File, text []byte) (diff.File, bool) {
 // way to it, that are looked at. More count as unread.
 const mostLinks, mostLinked, mostSteps = 100, 200, 40
 
+const (
+	// mostLinkText bounds what is read of the files that all links of a change lead to, in bytes; linkBatch is how many files are read at once.
+	mostLinkText, linkBatch = 64 << 20, 16
+	// mostAsked bounds of how many paths one thing is asked for all links of a change.
+	mostAsked = 2000
+)
+
+// ledTo is what is known of the paths that the links of a change lead to or by. Many may lead to one.
+type ledTo struct {
+	files, cased, unread map[string]bool
+	bytes                int // read of the files they lead to
+}
+
+// once answers a question about a path, and remembers the answer. Of more paths than mostAsked it is yes: what leads there counts as unread.
+func once(known *map[string]bool, p string, ask func() (bool, error)) (bool, error) {
+	if yes, ok := (*known)[p]; ok {
+		return yes, nil
+	}
+	if len(*known) == mostAsked {
+		return true, nil
+	}
+	yes, err := ask()
+	if *known == nil {
+		*known = map[string]bool{}
+	}
+	(*known)[p] = yes
+	return yes, err
+}
+
 // leadsToUnread reports whether a new link stands for what goes unread, or may: by the name of its target, by the mark or the kind
 // of a file there, or because it leads through another link. What is plainly out of the tree is no part of the review.
 func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error) {
@@ -282,7 +311,7 @@ func (b *builder) follow(ctx context.Context, from string, steps []string) (hide
 	var way []string
 	for i, step := range steps {
 		if target != "." && target != from {
-			if text, err := b.begins(ctx, target, 1); err != nil || len(text) > 0 {
+			if file, err := once(&b.led.files, target, func() (bool, error) { return b.isFile(ctx, target) }); err != nil || file {
 				return true, nil, err // a file where a folder should be: another link
 			}
 		}
@@ -300,21 +329,36 @@ func (b *builder) follow(ctx context.Context, from string, steps []string) (hide
 	if other, err := b.otherCase(ctx, way); err != nil || other {
 		return true, nil, err
 	}
-	hides, err = b.holdsUnread(ctx, target)
+	hides, err = once(&b.led.unread, target, func() (bool, error) { return b.holdsUnread(ctx, target) })
 	return hides, nil, err
+}
+
+// isFile reports whether a path of the head is a file or a link that is not empty.
+func (b *builder) isFile(ctx context.Context, p string) (bool, error) {
+	if all, err := b.headNames(ctx); err != nil || !slices.Contains(all, p) {
+		return false, err
+	}
+	text, err := b.begins(ctx, p, 1)
+	return len(text) > 0, err
 }
 
 // holdsUnread reports whether a file of the head, or one below a folder, goes unread, or may.
 func (b *builder) holdsUnread(ctx context.Context, target string) (bool, error) {
-	if links, err := b.src.Links(ctx, b.o.Head, target); err != nil || len(links) > 0 {
-		return true, err
-	}
-	paths, err := b.src.Files(ctx, b.o.Head, target)
+	all, err := b.headNames(ctx)
 	if err != nil {
 		return false, err
 	}
+	var paths []string
+	for _, p := range all {
+		if p == target || strings.HasPrefix(p, target+"/") {
+			paths = append(paths, p)
+		}
+	}
 	if len(paths) > mostLinked {
 		return true, nil
+	}
+	if links, err := b.src.Links(ctx, b.o.Head, target); err != nil || len(links) > 0 {
+		return true, err
 	}
 	if !slices.Contains(paths, target) {
 		paths = append(paths, target)
@@ -328,6 +372,19 @@ func (b *builder) holdsUnread(ctx context.Context, target string) (bool, error) 
 			return true, nil
 		}
 	}
+	for batch := range slices.Chunk(paths, linkBatch) {
+		if unread, err := b.holdUnreadText(ctx, batch); err != nil || unread {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// holdUnreadText reports whether one of some files of the head goes unread by its text, or may.
+func (b *builder) holdUnreadText(ctx context.Context, paths []string) (bool, error) {
+	if b.led.bytes > mostLinkText {
+		return true, nil
+	}
 	texts, err := b.src.ReadFiles(ctx, b.o.Head, paths, sourceLimit)
 	if err != nil {
 		return false, err
@@ -339,6 +396,7 @@ func (b *builder) holdsUnread(ctx context.Context, target string) (bool, error) 
 				return false, err
 			}
 		}
+		b.led.bytes += len(text)
 		if bytes.IndexByte(text, 0) >= 0 || carriesMark(p, text) && !hasInterpreter(text) {
 			return true, nil
 		}
@@ -354,19 +412,25 @@ func (b *builder) otherCase(ctx context.Context, paths []string) (bool, error) {
 		return false, err
 	}
 	for _, p := range paths {
-		there, other := p == ".", false
-		for _, name := range all {
-			if len(name) < len(p) || len(name) > len(p) && name[len(p)] != '/' {
-				continue
-			}
-			there = there || name[:len(p)] == p
-			other = other || strings.EqualFold(name[:len(p)], p)
-		}
-		if other && !there {
-			return true, nil
+		other, err := once(&b.led.cased, p, func() (bool, error) { return inOtherCase(all, p), nil })
+		if err != nil || other {
+			return true, err
 		}
 	}
 	return false, nil
+}
+
+// inOtherCase reports whether a path is none of some names, nor a folder of one, but stands for one in another case.
+func inOtherCase(names []string, p string) bool {
+	there, other := p == ".", false
+	for _, name := range names {
+		if len(name) < len(p) || len(name) > len(p) && name[len(p)] != '/' {
+			continue
+		}
+		there = there || name[:len(p)] == p
+		other = other || strings.EqualFold(name[:len(p)], p)
+	}
+	return other && !there
 }
 
 // headNames are the names of all files at the head. They are listed once.

@@ -1,6 +1,8 @@
 package repocontext
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -167,6 +169,56 @@ func TestLinksToWhatGoesUnread(t *testing.T) {
 			links: []string{"other", "hop", "docs", "holder/l"}}, linked("conftest.py", target), Options{Exclude: []string{"private/**"}})
 		if f := b.Files[0]; f.Omitted != want || f.Excused || (f.Diff == "") != (want != "") {
 			t.Errorf("%s: omitted %q, excused %v; want %q", target, f.Omitted, f.Excused, want)
+		}
+	}
+}
+
+// weighed is a source that counts what is read of files, in bytes.
+type weighed struct {
+	*memory
+	bytes int
+}
+
+func (w *weighed) ReadFiles(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
+	texts, err := w.memory.ReadFiles(ctx, commit, paths, limit)
+	for _, text := range texts {
+		w.bytes += len(text)
+	}
+	return texts, err
+}
+
+// However many links a change has, and however they go, what they lead to is read once, and not without end. What is not looked at counts as unread.
+func TestLinksAreFollowedWithinBounds(t *testing.T) {
+	text := strings.Repeat("x\n", 1000)
+	large := strings.Repeat("some text\n", 100_000)
+	for _, row := range []struct {
+		says   string
+		files  int // in each of ten folders
+		text   string
+		target func(i int) string
+		most   int // bytes read for all links, without those of the links themselves
+		last   string
+	}{
+		{"one folder", 100, text, func(int) string { return "../x/d0/../d0/../d0" }, 100 * len(text), ""},
+		{"folders of large files", 8, large, func(i int) string { return fmt.Sprintf("d%d", i%10) }, mostLinkText + linkBatch*len(large), OmittedLink},
+		{"long ways", 1, text, func(i int) string { return fmt.Sprintf("w%d", i) + strings.Repeat("/w", mostSteps-1) }, 0, OmittedLink},
+	} {
+		head, diffs := map[string]string{}, ""
+		for i := range 10 * row.files {
+			head[fmt.Sprintf("d%d/f%d.py", i%10, i)] = row.text
+		}
+		for i := range mostLinks {
+			name := fmt.Sprintf("l%02d", i)
+			head[name] = row.target(i)
+			diffs += linked(name, head[name])
+		}
+		src := &weighed{memory: &memory{files: map[string]map[string]string{baseID: {}, headID: head}}}
+		b, err := Build(t.Context(), src, Options{Diff: parseDiff(t, diffs), Base: baseID, Head: headID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, last := b.Files[0].Omitted, b.Files[mostLinks-1].Omitted; first != "" || last != row.last || src.bytes > row.most+1<<20 {
+			t.Errorf("%s: the first %q, the last %q, %d bytes read", row.says, first, last, src.bytes)
 		}
 	}
 }
