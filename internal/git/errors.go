@@ -42,7 +42,7 @@ var (
 	ErrAuth = errors.New("authentication failed")
 	// ErrFetchTimeout: the fetch did not end in time (threats.md T29).
 	ErrFetchTimeout = errors.New("fetch timeout")
-	// ErrTooLarge: a cap on bytes or files was passed.
+	// ErrTooLarge: a cap on bytes, files or memory was passed.
 	ErrTooLarge = errors.New("too large")
 )
 
@@ -116,7 +116,7 @@ func wrap(ctx context.Context, command string, res proc.Result, err error) error
 	switch {
 	case command == "fetch" && (res.Reason == proc.ReasonTimeout || res.Reason == proc.ReasonIdle):
 		return fmt.Errorf("%w: %w", ErrFetchTimeout, failed)
-	case res.Reason == proc.ReasonOutputLimit:
+	case res.Reason == proc.ReasonOutputLimit, res.Reason == proc.ReasonMemory:
 		return fmt.Errorf("%w: %w", ErrTooLarge, failed)
 	}
 	for _, s := range said {

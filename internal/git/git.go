@@ -82,7 +82,8 @@ type command struct {
 	limit    int64         // bytes of standard output; 0 means proc's default
 	timeout  time.Duration // 0 means Options.Timeout
 	idle     time.Duration
-	ok       int // an exit status that is an answer and no error
+	memory   int64 // bytes it may hold, as proc.Bounds keeps it; 0 is no bound
+	ok       int   // an exit status that is an answer and no error
 }
 
 // run runs one command and returns its standard output.
@@ -92,7 +93,8 @@ func (g *Git) run(ctx context.Context, c command) ([]byte, error) {
 	}
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: g.path, Args: append([]string{c.name}, c.args...), Dir: c.at.work, Env: g.env(c.at, c.settings, c.extra),
-		Stdin: c.stdin, StdinFrom: c.from, Stdout: c.out, MaxStdout: c.limit, MaxStderr: 64 << 20, Timeout: c.timeout, Idle: c.idle, Direct: true,
+		Stdin: c.stdin, StdinFrom: c.from, Stdout: c.out, MaxStdout: c.limit, MaxStderr: 64 << 20, Timeout: c.timeout, Idle: c.idle,
+		Direct: c.memory == 0, Bounds: proc.Bounds{MemoryBytes: c.memory},
 	})
 	if err == nil {
 		return res.Stdout, nil

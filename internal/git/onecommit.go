@@ -108,8 +108,11 @@ func (c *Checkout) holds(file string) bool {
 	return err == nil && os.SameFile(in, own)
 }
 
+// applyMemory is what `git apply` may hold, in bytes: it keeps every file that a patch makes until the last, and a line of one may copy any that is there.
+const applyMemory = 512 << 20
+
 // Patched makes a commit of a patch on top of HEAD of a checkout, in r, as `git apply` reads it. Neither index nor working tree
-// of the checkout are read, and what is binary in it may come to 64 MB: *PatchError, ErrEmptyPatch.
+// of the checkout are read, what is binary in it may come to 64 MB, and git may hold applyMemory: *PatchError, ErrEmptyPatch.
 func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (string, error) {
 	c, err := r.git.Checkout(dir)
 	if err != nil {
@@ -130,10 +133,14 @@ func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (str
 	}
 	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,
 		command{name: "read-tree", args: []string{"--end-of-options", head}},
-		command{name: "apply", args: []string{"--cached", "--whitespace=nowarn", "-"}, stdin: patch})
+		command{name: "apply", args: []string{"--cached", "--whitespace=nowarn", "-"}, stdin: patch, memory: applyMemory})
 	var failed *CommandError
 	if errors.As(err, &failed) && failed.Command == "apply" {
-		return "", &PatchError{To: head, Detail: complaints(failed.Stderr), Err: err}
+		detail := complaints(failed.Stderr)
+		if errors.Is(err, ErrTooLarge) {
+			detail = failed.Error()
+		}
+		return "", &PatchError{To: head, Detail: detail, Err: err}
 	}
 	return commit, err
 }

@@ -166,7 +166,7 @@ var table = []row{
 	{is(git.ErrEmptyPatch, "give a patch, such as: git diff | prloop run -"), advice.Usage},
 	{as(func(e *git.PatchError) string {
 		if errors.Is(e, git.ErrTooLarge) {
-			return "leave large binary files out of it, or commit and review that: prloop run --commit HEAD"
+			return "leave large files out of it, or commit and review that: prloop run --commit HEAD"
 		}
 		return "make it against HEAD, or check out the commit it was made against"
 	}), advice.Usage},
