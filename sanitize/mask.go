@@ -204,7 +204,7 @@ func patternSpans(s string) []Span {
 			})
 		}
 	}
-	return out
+	return append(out, PairedSecrets(s)...)
 }
 
 // widen takes the whole word a match stands in.

@@ -352,6 +352,9 @@ func hostileValues(n int) map[string]string {
 		"kinds of keys in JSON":      strings.Repeat(`"kty":"EC",`, n/11),
 		"numbers of keys in JSON":    `"kty":"EC"` + strings.Repeat(`,"d":"Ab1Cd2Ef3Gh4Ij5Kl6Mn7"`, n/29),
 		"blanks in numbers of keys":  `"kty":"EC"` + strings.Repeat(`,"d":`+strings.Repeat(" ", 1000), n/1005),
+		"ids of access keys":         strings.Repeat(pairID+" ", n/21),
+		"access keys on a line":      strings.Repeat(pairID+","+pairSecret+",", n/62),
+		"ids before a long word":     strings.Repeat(pairID+"+", n/42) + strings.Repeat("Ab1", n/6),
 		"numbers of keys in XML":     "<RSAKeyValue>" + strings.Repeat("<D>Ab1Cd2Ef3Gh4Ij5Kl6Mn7", n/26),
 	}
 }

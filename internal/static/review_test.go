@@ -54,6 +54,7 @@ func brief(r review.ReviewerResult) string {
 // Values are put together here so that no scanner takes this file for a leak.
 var (
 	awsKey    = "AKIA" + "Q3EGRTWZJ5XN7PLD"
+	awsSecret = "pFpk2Un1C6XKKyBc" + "PIljukoS87jk4hPPvXyzYUUA"
 	ghToken   = "ghp" + "_R2d7Kq9ZxLw4Tn8Yb3Vc6Hm1Jf5Gs0Pa2Qe7"
 	slack     = "xoxb" + "-2873645123-2873645999-Zk3mQ8rT5vW1xY7b"
 	pem       = "-----BEGIN RSA " + "PRIVATE KEY-----"
@@ -66,6 +67,9 @@ func TestRules(t *testing.T) {
 		{"an AWS key is a 10 (spec.md D3.1)", "a.go", `key := "` + awsKey + `"`, "P0 secret-aws-key:1"},
 		{"in a test it is less certain", "a_test.go", `key := "` + awsKey + `"`, "P1 secret-aws-key:1"},
 		{"the example key of AWS is none", "a.go", `key := "AKIAIOSFODNN7` + `EXAMPLE"`, ""},
+		{"the secret of an AWS key", "keys.csv", "id,secret\n" + awsKey + "," + awsSecret, "P0 secret-aws-key:2, P0 secret-aws-secret:2"},
+		{"in the next line", "a.py", "connect('" + awsKey + "',\n        '" + awsSecret + "')", "P0 secret-aws-key:1, P0 secret-aws-secret:2"},
+		{"a commit beside an AWS key", "a.py", "deploy(release, " + awsKey + ", 3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "P0 secret-aws-key:1"},
 		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
 		{"an address of Ethereum is public", "a.ts", `tokenAddress: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"`, ""},
 		{"a placeholder token is none", "ci.yml", "token: ghp_" + strings.Repeat("x", 36), ""},
@@ -169,7 +173,7 @@ func TestLeftOutSecretsAreMarked(t *testing.T) {
 
 // A finding must never repeat the secret it is about, wherever in the line that stands.
 func TestSecretsAreNeverRepeated(t *testing.T) {
-	for _, secret := range []string{awsKey, ghToken, slack, generated, pemBody} {
+	for _, secret := range []string{awsKey, awsKey + " " + awsSecret, ghToken, slack, generated, pemBody} {
 		for _, line := range []string{
 			`const password = "%s"`, `"%s": secret`, `%s`, `x("%[1]s", "%[1]s") // token "%[1]s"`,
 			`u := "https://app:%s@db.prod.corp.net/x"; breakpoint()`, pem + `\n%s\n`, "api_key=\"%s\"\u202e", `DB_PASSWORD=%s`,

@@ -139,10 +139,10 @@ func withoutSecrets(line string) piece {
 
 // secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (spec.md D3.1).
 func secrets(f *file) []hit {
-	out := f.keys()
+	out, paired := f.keys(), f.paired()
 	f.each(func(i int, l diff.Line) {
 		var told []span // one finding for each value, whatever kinds it is of
-		for _, s := range find(l.Text) {
+		for _, s := range append(paired[i], find(l.Text)...) {
 			if overlaps(told, s.start, s.end) {
 				continue
 			}
@@ -175,11 +175,7 @@ func (f *file) keys() (out []hit) {
 // keyBodies adds the texts of private keys that stand apart from a header, or without one, by the rules of the mask, to the keys that are told by their header. Where
 // such a text alone stands behind the header, it is in the finding. A finding stands for one value of each line, so another value in a line, a number of a key, has its own.
 func (f *file) keyBodies(told []hit) []hit {
-	lines := make([]string, len(f.lines))
-	for i, l := range f.lines {
-		lines[i] = l.Text
-	}
-	text := strings.Join(lines, "\n")
+	text := f.text()
 	i, at, own, last := 0, 0, -1, -1
 	for _, p := range sanitize.KeyBodies(text) {
 		i += strings.Count(text[at:p.Start], "\n")
@@ -201,6 +197,28 @@ func (f *file) keyBodies(told []hit) []hit {
 		}
 	}
 	return told
+}
+
+// text is what the file has in its hunks.
+func (f *file) text() string {
+	lines := make([]string, len(f.lines))
+	for i, l := range f.lines {
+		lines[i] = l.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// paired are the secret halves of access keys of AWS, by the index of their line.
+func (f *file) paired() map[int][]span {
+	out, text := map[int][]span{}, f.text()
+	i, at := 0, 0 // the line, and where it begins
+	for _, p := range sanitize.PairedSecrets(text) {
+		if n := strings.LastIndexByte(text[at:p.Start], '\n') + 1; n > 0 {
+			i, at = i+strings.Count(text[at:at+n], "\n"), at+n
+		}
+		out[i] = append(out[i], span{p.Start - at, p.End - at, "aws-secret", "an AWS secret access key", true})
+	}
+	return out
 }
 
 func secretHit(f *file, i int, rule, what string, certain bool) hit {

@@ -1,0 +1,44 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	pairID     = "AKIA" + "Q2W3E4R5T6Y7U2I3"
+	pairSecret = "pFpk2Un1C6XKKyBc" + "PIljukoS87jk4hPPvXyzYUUA"
+)
+
+// The secret of an access key is masked beside its id, however the two are written (threats.md T631).
+func TestPairedSecrets(t *testing.T) {
+	for _, form := range []string{
+		"Access key ID,Secret access key\n%s,%s\n", "conn = boto.connect_s3('%s', '%s')", "new BasicAWSCredentials(\n    \"%s\",\n    // signs\n    \"%s\")", "%s:%s", "s3://%s:%s@bucket",
+		"%s\n%s\n", "keys: %s %s", `s = "%s\n%s"`, "| %s | %s |",
+	} {
+		s := fmt.Sprintf(form, pairID, pairSecret)
+		diff := "@@ -0,0 +1,4 @@\n+" + strings.ReplaceAll(s, "\n", "\n+") + "\n"
+		text, log := s, diff
+		maskChange(t, []*string{&text}, &diff, nil)
+		for gate, got := range map[string]string{"Mask": Mask(s), "Redact": Redact(s), "Redact of a diff": Redact(strings.TrimPrefix(log, "@@ -0,0 +1,4 @@\n")), "a change": diff + text} {
+			if strings.Contains(got, pairSecret[1:]) {
+				t.Errorf("%s of %q is %q", gate, s, got)
+			}
+		}
+		lawsOfMask(t, s)
+	}
+}
+
+// What is no secret of an access key stays beside an id.
+func TestPairedSecretsAreNoOthers(t *testing.T) {
+	for _, s := range []string{
+		pairID + " 3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", pairID + " A035C8C19219BA821ECEA86B64E628F8D684696D", pairID + " src/components/AwsAccess/KeyIdsOfUsers01",
+		pairID + " " + pairSecret + "A", pairID + " " + pairSecret[1:], pairID + "\n\n\n" + pairSecret, pairID[1:] + " " + pairSecret, "AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		pairID + strings.Repeat(" ", pairReach) + pairSecret,
+	} {
+		if found := PairedSecrets(s); found != nil {
+			t.Errorf("%q is found in %q", s[found[0].Start:found[0].End], s)
+		}
+	}
+}
