@@ -193,8 +193,8 @@ func patternSpans(s string) []Span {
 			}
 			inLines(s, s, p.words, func(line string, at int) {
 				done := 0
-				for _, m := range p.re.FindAllStringIndex(line, -1) {
-					if m[0] < done || !p.sureOf(line[m[0]:m[1]]) || ofPublic(line, m[0], m[1]) {
+				for _, m := range p.in(line) {
+					if m[0] < done || ofPublic(line, m[0], m[1]) {
 						continue
 					}
 					start, end := p.widen(line, m[0], m[1])

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,8 @@ type pattern struct {
 	sure func(string) bool
 	// all matches count, also those that are nothing but filler.
 	all bool
+	// alone matches count only as words of their own.
+	alone bool
 }
 
 // sureOf reports whether a match is a secret.
@@ -33,10 +36,10 @@ var specPatterns = []pattern{
 	{all: true, words: []string{"ghp_"}, re: lazyregexp.New(`ghp_[0-9A-Za-z]*`)},
 }
 
-// ownPatterns are anchored on what the issuer put into the token.
+// ownPatterns are anchored on what the issuer put into the token, those of issuedPatterns last.
 // They are compiled at first use: prloop starts often and mostly reads little.
 var ownPatterns = sync.OnceValue(func() []pattern {
-	return []pattern{
+	return append([]pattern{
 		one("github_pat_", `github_pat_[0-9A-Za-z_]{10,}`),
 		{words: []string{"gho_", "ghu_", "ghs_", "ghr_"}, re: lazyregexp.New(`gh[ousr]_[0-9A-Za-z]{16,}`)},
 		{words: []string{"ASIA", "ABIA", "ACCA", "A3T"}, re: lazyregexp.New(`(?:ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}`)},
@@ -99,19 +102,19 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"AccountKey="}, re: lazyregexp.New(`AccountKey=[0-9A-Za-z+/=]{20,}`)},
 		{words: []string{"SharedAccess"}, re: lazyregexp.New(`SharedAccess(?:Key|Signature)=[0-9A-Za-z+/=%&]{20,}`)},
 		{words: []string{"discord"}, re: lazyregexp.New(`discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[0-9A-Za-z_-]{20,}`)},
-	}
+	}, issuedPatterns()...)
 })
 
 // patternWords are the words of all patterns, in their order.
-var patternWords = sync.OnceValue(func() *needles.Set {
+var patternWords = sync.OnceValue(func() *needles.Set { return wordsOf(specPatterns, ownPatterns()) })
+
+func wordsOf(lists ...[]pattern) *needles.Set {
 	var words []string
-	for _, list := range [][]pattern{specPatterns, ownPatterns()} {
-		for _, p := range list {
-			words = append(words, p.words...)
-		}
+	for _, p := range slices.Concat(lists...) {
+		words = append(words, p.words...)
 	}
 	return needles.New(words)
-})
+}
 
 func one(word, re string) pattern { return pattern{words: []string{word}, re: lazyregexp.New(re)} }
 

@@ -36,7 +36,7 @@ const (
 // ruled are the titles that the static reviewer has for secrets. A line with one of them is for a value, also where it was written before lines said so.
 var ruled = lazyregexp.New(`^Adds an? (?:(?:GitHub|GitLab|Slack|npm|PyPI|Hugging Face|DigitalOcean|Shopify) token` +
 	`|(?:live Stripe|live secret|Anthropic|OpenAI|OpenRouter|Google API|SendGrid|Twilio|age secret|private) key` +
-	`|AWS access key id|AWS secret access key|Slack webhook address|private key in base64|secret written into the code|password inside an address)$`)
+	`|AWS access key id|AWS secret access key|Slack webhook address|private key in base64|token in the form of its issuer|secret written into the code|password inside an address)$`)
 
 // Read gives the dismissals of a file, and a fault for each line that is none. Blank lines and those that begin with # say
 // nothing.

@@ -27,6 +27,7 @@ func TestMaskedTextHoldsNoSecret(t *testing.T) {
 		"db = 'postgres://app:s3cr3tPw9@db.acme.io/x'", "sid = SK0123456789abcdef0123456789abcdef",
 		`password = "abc12345(deFghij12X"`, `DB_PASSWORD = "aX%q&,A2h9U-+z$0!T1S"`, `API_SECRET = "a)*>=Q6;dD@w+/xl+Ge{"`, "u = postgres://app:q7R[z2Lm9|Xc4@db.acme.io/x",
 		"hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH", "sk-live-0a1b2c3d4e5f6a7b8c9d", "ABIA" + "Q2W3E4R5T6Y7U2I3",
+		`aio = Client("mona", "aio_` + `uMyCmTYOM3uwEq1xwwuNZf2O7e1L")`, "mc = new Mailchimp('e0814e6792b229cf8651e28d" + "4875077f-us14')",
 	}
 	lines := bufio.NewScanner(zip)
 	lines.Buffer(nil, 1<<20)

@@ -70,6 +70,7 @@ func TestRules(t *testing.T) {
 		{"the secret of an AWS key", "keys.csv", "id,secret\n" + awsKey + "," + awsSecret, "P0 secret-aws-key:2, P0 secret-aws-secret:2"},
 		{"in the next line", "a.py", "connect('" + awsKey + "',\n        '" + awsSecret + "')", "P0 secret-aws-key:1, P0 secret-aws-secret:2"},
 		{"a commit beside an AWS key", "a.py", "deploy(release, " + awsKey + ", 3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c", "P0 secret-aws-key:1"},
+		{"a token of Doppler", "up.sh", "doppler run -t dp.st.prd." + "KE18qRUrwvdidNgeNlZjztw43eVJCX75wfCfzBmA" + " -- npm start", "P0 secret-issued-token:1"},
 		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
 		{"an address of Ethereum is public", "a.ts", `tokenAddress: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"`, ""},
 		{"a placeholder token is none", "ci.yml", "token: ghp_" + strings.Repeat("x", 36), ""},

@@ -67,6 +67,9 @@ func find(line string) []span {
 			out = append(out, span{m[0], m[1], t.name, t.what, true})
 		}
 	}
+	for _, p := range sanitize.IssuedTokens(line) {
+		out = append(out, span{p.Start, p.End, "issued-token", "a token in the form of its issuer", true})
+	}
 	for _, p := range sanitize.AddressPasswords(line) {
 		out = append(out, span{p.Start, p.End, "password-in-url", "a password inside an address", false})
 	}
