@@ -18,17 +18,19 @@ const (
 	// deepRules is how many rules may have a keyword in them. Ordinary text has a handful; where there are more, every word
 	// that could be a secret is taken for one.
 	deepRules = 7
+	// shortRules is how many in a line of at most shortLine bytes, as one that names many services is.
+	shortRules, shortLine = 24, 512
 )
 
 // redactDeep takes out what the second pass finds. Where too many of its rules would have to be tried, every candidate goes: fail closed.
 func redactDeep(s string) string { return replaceSpans(s, deepSpansBy(s, deepLines)) }
 
-// deepSecrets are the lines of the secrets that the rules find. ok is false when they were not asked.
-func deepSecrets(part string) (pieces []string, ok bool) {
+// deepSecrets are the lines of the secrets that the rules find, at most limit of them. ok is false when they were not asked.
+func deepSecrets(part string, limit int) (pieces []string, ok bool) {
 	if part == "" {
 		return nil, true
 	}
-	found, ok := secretrules.Find(part, deepRules)
+	found, ok := secretrules.Find(part, limit)
 	for _, secret := range found {
 		for piece := range strings.SplitSeq(secret, "\n") {
 			if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted && !isPublic(piece) {

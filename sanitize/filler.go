@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -156,13 +157,32 @@ var (
 	namesValue = lazyregexp.New(`(?i)pass|pwd|secret|credential|key`)
 )
 
+var (
+	// managedSecret ends the name of a secret that RDS keeps.
+	managedSecret = lazyregexp.New(`^(?:cluster|db)-` + hexUUID + `-[0-9A-Za-z]{6}$`)
+	// sshKind ends what stands before a public key of SSH.
+	sshKind = lazyregexp.New(`(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) $`)
+)
+
+// sshKey reports whether a value is a public key of SSH: its kind stands before it, and in it once more, behind its length.
+func sshKey(before, value string) bool {
+	kind := strings.TrimSuffix(sshKind.FindString(before), " ")
+	if kind == "" {
+		return false
+	}
+	head := base64.RawStdEncoding.EncodeToString(append([]byte{0, 0, 0, byte(len(kind))}, kind...))
+	return strings.HasPrefix(value, head[:len(head)/4*4])
+}
+
 // publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
-// of a key, the key of a site.
+// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name.
 func publicHere(before, value, behind string) bool {
 	switch {
 	case imageCommit(before, value, behind):
 		return true
 	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
+		return true
+	case managedSecret.MatchString(value) && strings.HasSuffix(before, ":secret:rds!"), sshKey(before, value):
 		return true
 	case !commitWord.MatchString(value):
 		return false

@@ -269,22 +269,26 @@ func deepSpans(s string) []Span { return deepSpansBy(s, 1) }
 // too many rules would have to be tried, every candidate is taken for a secret.
 func deepSpansBy(s string, least int) []Span {
 	values := map[string]bool{}
-	look := func(lines []string) bool {
-		pieces, ok := deepSecrets(candidates(lines))
+	look := func(lines []string, limit int) bool {
+		pieces, ok := deepSecrets(candidates(lines), limit)
 		for _, piece := range pieces {
 			values[piece] = true
 		}
 		return ok
 	}
 	for chunk := range slices.Chunk(strings.Split(s, "\n"), deepLines) {
-		if look(chunk) {
+		if look(chunk, deepRules) {
 			continue
 		}
 		for part := range slices.Chunk(chunk, least) {
-			if least < deepLines && look(part) {
+			text, limit := strings.Join(part, "\n"), deepRules
+			if len(text) <= shortLine {
+				limit = shortRules
+			}
+			if least < deepLines && look(part, limit) {
 				continue
 			}
-			for _, word := range candidate.FindAllString(strings.Join(part, "\n"), -1) { // no line end is part of a word
+			for _, word := range candidate.FindAllString(text, -1) { // no line end is part of a word
 				if likely(word) && !isPublic(word) {
 					values[word] = true
 				}

@@ -99,7 +99,7 @@ const plainName = `(?:[A-Z]?[a-z]{2,15}|[A-Z]{2,10})(?:[-_.](?:[A-Z]?[a-z]{2,15}
 
 var (
 	// keptAt names a secret in a store: of AWS, whose names end in six characters of its own, of Google, 1Password and Vault.
-	keptAt = lazyregexp.New(`^(?:arn:aws[a-z-]{0,10}:(?:secretsmanager|ssm):[a-z0-9-]{0,20}:[0-9]{0,12}:(?:secret:|parameter/)` + plainName + `(?:/` + plainName + `){0,5}(?:-[A-Za-z0-9]{6})?` +
+	keptAt = lazyregexp.New(`^(?:arn:aws[a-z-]{0,10}:(?:secretsmanager|ssm):[a-z0-9-]{0,20}:[0-9]{0,12}:(?:secret:|parameter/)(?:` + plainName + `(?:/` + plainName + `){0,5}(?:-[A-Za-z0-9]{6})?|rds!(?:cluster|db)-` + hexUUID + `-[A-Za-z0-9]{6})` +
 		`|projects/(?:[0-9]{1,12}|` + plainName + `)/secrets/` + plainName + `(?:/versions/(?:[0-9]{1,4}|latest))?` +
 		`|op:/(?:/` + plainName + `){2,4}|vault:` + plainName + `(?:/` + plainName + `){0,5}#` + plainName + `)$`)
 	// patternOf is a pattern of ranges of characters: nothing in it is written out but what a token begins with.

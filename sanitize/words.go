@@ -31,23 +31,28 @@ var (
 	ownKey = lazyregexp.New(`(?i)(token|auth|app|session)[_.-]?key$`)
 	// aboutSecret ends the name of something else about a secret: PasswordResetTemplate, passwordHint, SECRET_TOPIC. wholeWord says where that begins.
 	aboutSecret = lazyregexp.New(`(?i)(?:hint|template|hasher|input|field|label|polic(?:y|ie)|rule|page|view|route|screen|title|message|error|placeholder|class|header|topic|event|selector|provider|` +
-		`issuer|audience|validator|format|type|count|length|regex|pattern|ref|arn|id|name|ur[li]|path|file)s?$|existing_?secret$|secret_?store$`)
+		`issuer|audience|validator|algorithm|algo?|cipher|model|format|type|count|length|regex|pattern|ref|arn|id|name|ur[li]|path|file)s?$|existing_?secret$|secret_?store$`)
 	// wholeWord ends what stands before a word of a name that is written in small letters, or in capitals.
 	wholeWord = lazyregexp.New(`(?i)(?:^|[^a-z]|pass|pwd|word|secret|token|credentials?|key)$`)
 	// objectOfSecret is the name of an object that holds a secret, objectName how such objects are named.
 	objectOfSecret = lazyregexp.New(`(?i)(?:existing_?secret|secret_?store|secret_?provider_?class)$`)
 	objectName     = lazyregexp.New(`^[a-z]{2,20}[0-9]{0,4}(?:-(?:[a-z]{2,20}[0-9]{0,4}|[0-9]{1,4})){1,6}$`)
 	// placeInWords is a value that is a path, a file or an identifier of a program, under whatever name: words in small letters with a slash between, or
-	// with the ending of a file, or behind a domain.
-	placeInWords = lazyregexp.New(`^[a-z][0-9a-z_.-]*/[0-9a-z_./-]*[0-9a-z]$|^[a-z][0-9a-z_.-]*\.(?:html?|pem|key|crt|json|ya?ml|toml|txt|tsx?|jsx?|py|rb|php|go|md|png|svg|hbs|erb|tmpl|xml|sh|conf|p12|pub)$|^(?:com|org|net|io|dev)\.[0-9a-z_.-]+$`)
+	// with the ending of a file, or behind a domain or the beginning of a URN.
+	placeInWords = lazyregexp.New(`^[a-z][0-9a-z_.-]*/[0-9a-z_./-]*[0-9a-z]$|^[a-z][0-9a-z_.-]*\.(?:html?|pem|key|crt|json|ya?ml|toml|txt|tsx?|jsx?|py|rb|php|go|md|png|svg|hbs|erb|tmpl|xml|sh|conf|p12|pub)$|^(?:com|org|net|io|dev)\.[0-9a-z_.-]+$|^urn:[0-9a-z:_.-]+$`)
 	// specialToken is a mark of a language model, such as <|eot_id|>.
 	specialToken = lazyregexp.New(`^<\|[a-z]+(?:_[a-z]+)*(?:_[0-9]{1,6})?\|>$`)
 )
 
-// wordNamed reports whether a value is a name in words, and stands behind a name that no password has, or says itself that it is made up. before is what stands in its line before it.
+// wordNamed reports whether a value is a name that programs know, or a name in words that stands behind a name that no password has, or says itself that it is made up. before is what stands in its line before it.
 func wordNamed(before, v string) bool {
 	name := nameBefore(before)
-	if !plainWords(v) {
+	switch {
+	case fixedName(v), tokenized(name) && !drawnLike(v):
+		return true
+	case namedThing(v):
+		return containsAny(lowerASCII(name), assignedWords) && !madeByOwner(name, v)
+	case !plainWords(v):
 		return objectOfSecret.MatchString(name) && objectName.MatchString(v) || specialToken.MatchString(v)
 	}
 	if placeInWords.MatchString(v) || MadeUp(v) {
