@@ -88,9 +88,12 @@ func LettersAndDigits(v string) bool {
 	return hasDigit(v) && strings.ContainsAny(lowerASCII(v), "abcdefghijklmnopqrstuvwxyz")
 }
 
+// madeUpWord is a short word that says so. It stands for itself, or begins one with a word for what it is a value of: greatest and latest say nothing.
+const madeUpWord = `(?:(?:^|[^a-z]|py|unit|my)(?:test|fake|mock|todo)|(?-i:[a-z](?:Test|Fake|Mock|Todo)))(?:$|[^a-z]|(?-i:[A-Z])|(?:s|ed|er|ing)(?:$|[^a-z])|data|user|pass|pwd|pw|secret|token|key|api|auth|value|only|case|client|account|admin|app|bot)`
+
 var (
 	hostName = lazyregexp.New(`^[A-Za-z0-9.-]{2,100}`)
-	madeUp   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|fake|mock|test|xxxx|1234567|abcdef|foobar|todo|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid|^pass(?:word|wd)?[0-9]{0,3}$`)
+	madeUp   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|your[-_]|\byour|redacted|xxxx|1234567|abcdef|foobar|insert|replace|default|env\.|process\.|\$\{|\{\{|<[a-z]|%s|\.\.\.|lorem|invalid|^pass(?:word|wd)?[0-9]{0,3}$|` + madeUpWord)
 	noValue  = lazyregexp.New(`^(?:https?:|[./~@#&%\\]|[a-z]+(?:[._/:-][a-z]+)+$|[A-Za-z]+$|[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|[A-Z_]+$|[a-z_]+$|sha(?:1|256|512)-)`)
 )
 
