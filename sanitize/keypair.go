@@ -56,7 +56,7 @@ func markAt(s string, i int) bool {
 
 // paired reports whether a value is like the secret of an access key: of letters in both cases, which nobody wrote. A commit is none.
 func paired(v string) bool {
-	return len(v) == pairedSecret && strings.ToUpper(v) != v && strings.ToLower(v) != v && len(v)*100 <= pieces(v)*mixedNumber && !plainWords(v) && !Published(v)
+	return len(v) == pairedSecret && strings.ToUpper(v) != v && strings.ToLower(v) != v && len(v)*100 <= pieces(v)*mixedNumber && !plainWords(v) && !className(v) && !Published(v)
 }
 
 // linesAround is what is looked at around the text from start to end: its lines and those beside it, as far as they reach, and no part of a word at its beginning.

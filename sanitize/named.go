@@ -65,6 +65,6 @@ func tokenized(name string) bool {
 
 // drawnLike reports whether a value may have been drawn: as hex, as a UUID, or of letters and digits without words or signs between.
 func drawnLike(v string) bool {
-	return hexKey(v) || uuid.MatchString(v) || len(v)*100 <= pieces(v)*mixedPiece ||
+	return len(v) > maxWorded || hexKey(v) || uuid.MatchString(v) || len(v)*100 <= pieces(v)*mixedPiece ||
 		slices.ContainsFunc(strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune("-_./:", c) }), func(part string) bool { return len(part) >= minGenerated })
 }
