@@ -124,8 +124,8 @@ func short(sha string) string {
 	return sha
 }
 
-// verdicts are the words of reports.
-var verdicts = map[review.Conclusion]string{review.Approve: "approved", review.RequestChanges: "changes requested", review.NeedsMajorWork: "changes requested"}
+// verdicts are what a round says by its findings. Whether the run approves also depends on threads and on what was read, and stands at the end.
+var verdicts = map[review.Conclusion]string{review.Approve: "nothing to fix", review.RequestChanges: "changes requested", review.NeedsMajorWork: "changes requested"}
 
 // course is a finished round in one line: verdict, what counted, what became of the fix.
 func course(r review.RoundResult) string {
