@@ -319,15 +319,20 @@ func TestWhatARulingRestsOn(t *testing.T) {
 	}
 }
 
-// The code of a thread is gone when none of what its wordings quote stands in the file.
+// The code of a thread is gone when all that its wordings quote stood in the file, read without what was copied with it, and nothing of it does any more. Of lines that the
+// change took away nothing is gone, whatever becomes of the file (threats.md T603).
 func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
-	l := &Loop{History: filesAlone{all: files{headSHA + ":a.go": "n := one()\nreturn 1 / n\n"}}}
+	l := &Loop{History: shelf{"before": {"a.go": "n := two()\n+ 3\nreturn 1 / n\nreturn 2 / n\n"}, headSHA: {"a.go": "// more\nn := one()\nreturn 1 / n\n"}}}
 	one := threadOf(saidBy("one", foundAt(review.P2, 1, ""), "The name could be shorter"), 1)
+	one.Head = "before"
 	for _, c := range []struct {
 		lead, also string
 		gone       bool
 	}{
-		{"n := one()", "", false}, {"n := two()", "", true}, {"n := two()", "return 1 / n", false}, {"n := two()", "return 2 / n", true}, {"", "return 2 / n", false},
+		{"return 1 / n", "", false}, {"n := two()", "", true}, {"n := two()", "return 1 / n", false}, {"n := two()", "return 2 / n", true}, {"", "return 2 / n", false},
+		{"+return 1 / n", "", false}, {"3 | return 1 / n", "", false}, {"-return 0 / n\n+return 1 / n", "", false}, {"return 1 ... n", "", false}, {"`return 1 / n`", "", false},
+		{"+return 2 / n", "", true}, {"4 | return 2 / n", "", true}, {"n := two() ... n", "", true}, {"+ 3", "", true},
+		{"if n == 0 {", "", false}, {"-if n == 0 {", "", false}, {"n := two()", "if n == 0 {", false}, {"[REDACTED]", "", false},
 	} {
 		if one.Evidence, one.Also = c.lead, nil; c.also != "" {
 			one.Also = []conversation.Wording{{By: "two", Finding: "Mean divides by zero", Priority: review.P2, Evidence: c.also}}

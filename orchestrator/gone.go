@@ -1,9 +1,9 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
@@ -13,8 +13,8 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// became tells which threads are gone, whose quoted code does not stand in their file any more, white space folded, and in which grave ones code stands as it did. One
-// without a quote is not gone, and one of which we maintained the finding where its quote was gone is not gone for that reason.
+// became tells which threads are gone, whose quoted code stood in their file and does not any more, white space folded, and in which grave ones code stands as it did. One
+// without a quote is not gone, nor one that quotes what was taken away, and one of which we maintained the finding where its quote was gone is not gone for that reason.
 func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []string, err error) {
 	if snap.Conversation == nil {
 		return nil, nil, nil
@@ -41,7 +41,12 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 				continue
 			}
 		}
-		if !older || excluded || t.Evidence == "" || bears(file, t) {
+		if !older || excluded || t.Evidence == "" {
+			continue
+		}
+		if lost, err := l.lost(ctx, c, t, file); err != nil {
+			return nil, nil, err
+		} else if !lost {
 			continue
 		}
 		before, err := l.goneAt(ctx, c, t, t.Maintained)
@@ -55,8 +60,8 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 	return gone, unchanged, nil
 }
 
-// standsAsItDid reports whether code that a thread says something grave about stands in its file at the head where it stood, white space aside: what it quotes, or its line
-// where it quotes nothing. Where nobody has the commit of the thread any more, a quote may stand anywhere, and of a line GitHub tells.
+// standsAsItDid reports whether code that a thread says something grave about stands in its file at the head where it stood, white space aside: the lines of what it quotes, or
+// its line where it quotes nothing that was there. Where nobody has the commit of the thread any more, a quote may stand anywhere, and of a line GitHub tells.
 func (l *Loop) standsAsItDid(ctx context.Context, c *evidence.Checker, head string, t conversation.Thread, file evidence.File) (bool, error) {
 	d := &diff.Diff{}
 	if t.Head != head {
@@ -77,40 +82,61 @@ func (l *Loop) standsAsItDid(ctx context.Context, c *evidence.Checker, head stri
 			f.Evidence, was = t.Evidence, places[0]
 		}
 		if d == nil {
-			if f.Evidence == "" && t.Line > 0 || f.Evidence != "" && file.Bears(f.Evidence) {
+			read, _ := file.Find(f.Evidence, 0)
+			if f.Evidence == "" && t.Line > 0 || f.Evidence != "" && read != "" {
 				return true, nil
 			}
 			continue
 		}
-		from, to := stood(f.Evidence, was)
-		if f.Evidence == "" {
-			old, err := c.Read(ctx, t.Head, t.File)
-			if err != nil {
-				return false, err
-			}
-			f.Evidence = old.Line(was.Line)
+		old, err := c.Read(ctx, t.Head, t.File)
+		if err != nil {
+			return false, err
 		}
-		if from, to = d.Around(spelling.Raw(t.File), from, to); file.Keeps(f.Evidence, from, to) {
+		around := func(lines [2]int) (from, to int) { return d.Around(spelling.Raw(t.File), lines[0], lines[1]) }
+		if keeps(old, file, f.Evidence, cmp.Or(was.Quoted[0], was.Line, places[0].Line), around) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// stood are the lines that a quote stood in, or about where it did, or that of a finding without one.
-func stood(quote string, was conversation.Stood) (from, to int) {
-	switch {
-	case quote == "":
-		return was.Line, was.Line
-	case was.Quoted[0] > 0:
-		return was.Quoted[0], was.Quoted[1]
+// keeps reports whether the lines of a quote, those nearest one line, stand in a newer version of their file as they did. Where it stood nowhere, as one of lines that were taken
+// away, that line does, and these do not stand there again. around says between which lines of the newer version something may stand now.
+func keeps(old, now evidence.File, quote string, line int, around func([2]int) (from, to int)) bool {
+	read, parts := old.Find(quote, line)
+	if read == "" && now.Restored(quote) {
+		return false
 	}
-	return max(1, was.Line-unquoted), was.Line + unquoted + strings.Count(quote, "\n")
+	if len(parts) == 0 {
+		parts = [][2]int{{line, line}}
+	}
+	return !slices.ContainsFunc(parts, func(lines [2]int) bool {
+		from, to := around(lines)
+		return !now.Keeps(old, lines, from, to)
+	})
 }
 
-// bears reports whether something of what a thread quotes stands in a file.
-func bears(file evidence.File, t conversation.Thread) bool {
-	return slices.ContainsFunc(t.Shown(), func(f review.Finding) bool { return f.Evidence != "" && file.Bears(f.Evidence) })
+// lost reports whether all that a thread quotes stood in its file when it was opened, and nothing of it does in another version. Where nobody has the commit of the thread any
+// more, it counts as having stood there.
+func (l *Loop) lost(ctx context.Context, c *evidence.Checker, t conversation.Thread, file evidence.File) (bool, error) {
+	have, err := l.History.Have(ctx, t.Head)
+	if err != nil {
+		return false, err
+	}
+	var old evidence.File
+	if have {
+		if old, err = c.Read(ctx, t.Head, t.File); err != nil {
+			return false, err
+		}
+	}
+	return !slices.ContainsFunc(t.Shown(), func(f review.Finding) bool {
+		read, _ := old.Find(f.Evidence, 0)
+		if !have {
+			read, _ = file.Find(f.Evidence, 0)
+			return read != ""
+		}
+		return f.Evidence != "" && (read == "" || file.Bears(read))
+	}), nil
 }
 
 // goneAt reports whether nothing of what a thread quotes stood in its file at a commit. Of one that nobody has any more, nobody can tell.
@@ -127,7 +153,10 @@ func (l *Loop) goneAt(ctx context.Context, c *evidence.Checker, t conversation.T
 		name = spelling.Name(path)
 	}
 	file, err := c.Read(ctx, commit, name)
-	return err == nil && !bears(file, t), err
+	if err != nil {
+		return false, err
+	}
+	return l.lost(ctx, c, t, file)
 }
 
 // changedAt reports whether the code of a thread had changed at a commit: its lines had, or nothing stood in its file of what it quotes. A quote that somebody

@@ -42,7 +42,7 @@ func (p pushed) Diff(context.Context, string, string) (*diff.Diff, error) {
 }
 
 // The code of something grave stands as it did while its quote does in its place, or its line where it quotes nothing, whatever white space somebody changes, and whatever
-// becomes of what others say in the thread (threats.md T599).
+// becomes of what others say in the thread (threats.md T599, T603).
 func TestCodeThatStandsAsItDid(t *testing.T) {
 	const before = "func mean(a []int) int {\n\t// The mean.\n\treturn sum(a) / len(a)\n}\n\nfunc more() {}\n"
 	const quote = "return sum(a) / len(a)"
@@ -58,6 +58,13 @@ func TestCodeThatStandsAsItDid(t *testing.T) {
 	quiet := showing(said(review.P3, 2, "// The mean."), said(review.P1, 3, ""))
 	nowhere := showing(said(review.P3, 3, quote), said(review.P1, 3, ""))
 	nowhere.Also[0].Line = 0
+	quotes := func(quote string) conversation.Thread {
+		out := showing(said(review.P1, 3, quote))
+		out.Origin.Quoted = [2]int{}
+		return out
+	}
+	removed := quotes("\tif len(a) == 0 {\n\t\treturn 0\n\t}")
+	restored := "\tif len(a) == 0 {\n\t\treturn 0\n\t}\n\treturn sum(a)"
 	replaced := func(old, now string) string { return strings.Replace(before, old, now, 1) }
 	for what, c := range map[string]struct {
 		thread conversation.Thread
@@ -84,6 +91,19 @@ func TestCodeThatStandsAsItDid(t *testing.T) {
 		"one of which the thread's code stands":   {nowhere, replaced("The mean.", "The mean of all."), true},
 		"a quote of which nobody knows the place": {unplaced, replaced("sum(a) / len(a)", "sum(a)/len(a)"), true},
 		"that changed":                            {unplaced, replaced("len(a)", "max(1, len(a))"), false},
+		"a mark copied with it":                   {quotes("+\t" + quote), "package a\n\n" + before, true},
+		"a number":                                {quotes("3 | " + quote), "package a\n\n" + before, true},
+		"lines taken away before it":              {quotes("-\tif len(a) == 0 {\n-\t}\n+\t" + quote), before + "// more\n", true},
+		"a part left out":                         {quotes("return ... len(a)"), before + "// more\n", true},
+		"what is left out changed":                {quotes("func mean ... " + quote), replaced("The mean.", "The mean of all."), true},
+		"a part of it changed":                    {quotes("func mean ... " + quote), replaced("len(a)", "max(1, len(a))"), false},
+		"it stands twice, and not at its line":    {quotes("a []int"), before + "func most(a []int) {}\n", true},
+		"a part of a line, which says more now":   {quotes("len(a)"), replaced("len(a)", "max(1, len(a))"), false},
+		"the line goes on":                        {quotes(quote), replaced("len(a)", "len(a) + 1"), false},
+		"lines that were taken away":              {removed, before + "// more\n", true},
+		"the line that they stood before":         {removed, replaced("len(a)", "max(1, len(a))"), false},
+		"they stand there again":                  {removed, replaced("\treturn sum(a)", restored), false},
+		"they stand in a comment":                 {quotes("if len(a) == 0 {"), before + "// if len(a) == 0 {\n", true},
 	} {
 		l := &Loop{History: pushed{shelf{"before": {"a.go": before}, "head": {"a.go": c.head}}}}
 		excluded := review.BriefFile{Path: "a.go", Change: "added", Omitted: "excluded by configuration"}

@@ -127,40 +127,6 @@ func (f File) Bears(quote string) bool {
 	return f.Exists && (silent(quote) || f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
 }
 
-// Keeps reports whether a quote stands in some lines of the file, from and to included, as Bears, whatever white space somebody put into it or took out.
-func (f File) Keeps(quote string, from, to int) bool {
-	var b strings.Builder
-	if f.text != nil {
-		n := 0
-		for line := range strings.Lines(f.text.text) {
-			if n++; n < from {
-				line = "\n" // a quote may be numbered
-			} else if n > to {
-				break
-			}
-			b.WriteString(line)
-		}
-	}
-	part := File{Exists: f.Exists, text: &source{text: b.String()}, folded: Fold(b.String())}
-	return part.Bears(quote) || f.Exists && strings.Contains(dense(b.String()), dense(bare(quote)))
-}
-
-// dense is a folded text without any white space.
-func dense(s string) string { return straight(strings.ReplaceAll(Fold(s), " ", "")) }
-
-// Line is the text of a line; empty where there is none.
-func (f File) Line(number int) string {
-	if f.text != nil {
-		n := 0
-		for line := range strings.Lines(f.text.text) {
-			if n++; n == number {
-				return strings.TrimSpace(line)
-			}
-		}
-	}
-	return ""
-}
-
 // respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
 // without the quotes, or read as text.
 func respelled(path string) []string {

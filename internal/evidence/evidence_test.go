@@ -323,26 +323,3 @@ func TestAMaskAloneIsNotGone(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// Whatever white space somebody changes, a quote stands in some lines of a file or it does not.
-func TestKeeps(t *testing.T) {
-	f, err := New(files{headSHA + ":a.go": "one\n\treturn sum(a)/len(a)\r\nthree\n"}, headSHA, baseSHA, nil).Read(t.Context(), headSHA, "a.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		quote    string
-		from, to int
-		want     bool
-	}{
-		{"return sum(a) / len(a)", 2, 2, true}, {"  2 | return sum(a)/len(a)", 2, 3, true}, {"return sum(a) / len(a)\nthree", 1, 9, true},
-		{"return sum(a) / len(a)", 1, 1, false}, {"return sum(a) / len(a)", 3, 9, false}, {"return sum(a) / len(a)", 3, 2, false}, {"return sum(b)", 1, 9, false},
-	} {
-		if f.Keeps(c.quote, c.from, c.to) != c.want {
-			t.Errorf("%q in %d-%d: want %v", c.quote, c.from, c.to, c.want)
-		}
-	}
-	if none := (File{}); none.Keeps("three", 1, 9) || none.Line(1) != "" || f.Line(2) != "return sum(a)/len(a)" || f.Line(9) != "" {
-		t.Error("lines of a file")
-	}
-}

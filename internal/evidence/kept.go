@@ -50,6 +50,12 @@ type shownLines struct {
 	untold bool
 }
 
+// number is the number of the last line that begins at a place of the text or before it; blank ones begin where the next does.
+func (l *shownLines) number(offset int) int {
+	n, _ := slices.BinarySearch(l.starts, offset+1)
+	return n
+}
+
 // source is the text of a file, and its lines once somebody has asked for them: an answer may quote one file many times.
 type source struct {
 	text  string

@@ -119,17 +119,13 @@ func spansOf(lines *shownLines, quote string) (out [][2]int) {
 	if quote == "" {
 		return nil
 	}
-	number := func(offset int) int { // the last line that begins there or before; blank ones begin where the next does
-		n, _ := slices.BinarySearch(lines.starts, offset+1)
-		return n
-	}
 	for at := 0; len(out) < mostPlaces; {
 		i := strings.Index(lines.text[at:], quote)
 		if i < 0 {
 			break
 		}
 		at += i
-		out = append(out, [2]int{number(at), number(at + len(quote) - 1)})
+		out = append(out, [2]int{lines.number(at), lines.number(at + len(quote) - 1)})
 		at++
 	}
 	return out
@@ -220,7 +216,7 @@ const elidedMost = 16_000
 
 // inParts reports whether a folded quote stands in a folded text, its parts in order when an ellipsis divides it. An ellipsis divides no words.
 func (s *search) inParts(text, quote string) bool {
-	parts := strings.Split(ellipsis.ReplaceAllString(quote, "\x00"), "\x00")
+	parts := elided(quote)
 	if len(parts) == 1 {
 		stands, all := looked(text, quote)
 		if !all {
@@ -228,10 +224,17 @@ func (s *search) inParts(text, quote string) bool {
 		}
 		return stands
 	}
-	if !slices.ContainsFunc(parts, func(p string) bool { return strings.ContainsFunc(p, isWord) }) {
-		return false
-	}
-	from, until := 0, len(text)
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.ContainsFunc(p, isWord) }) && s.inOrder(text, parts, 0) != nil
+}
+
+// elided are the parts of a folded quote that an ellipsis divides; those before and behind it may be empty.
+func elided(quote string) []string {
+	return strings.Split(ellipsis.ReplaceAllString(quote, "\x00"), "\x00")
+}
+
+// inOrder are the places of the parts of a quote in a folded text, none of them before from; nil where they do not stand there in order.
+func (s *search) inOrder(text string, parts []string, from int) (places [][2]int) {
+	until := len(text)
 	for i, p := range parts {
 		if p == "" {
 			continue
@@ -239,20 +242,21 @@ func (s *search) inParts(text, quote string) bool {
 		for {
 			at := strings.Index(text[from:until], p)
 			if at < 0 {
-				return false
+				return nil
 			}
-			end := from + at + len(p)
-			whole := (i == 0 || !splits(text[:from+at], p)) && (i == len(parts)-1 || !splits(p, text[end:]))
-			if from += at + 1; whole {
+			begin, end := from+at, from+at+len(p)
+			whole := (i == 0 || !splits(text[:begin], p)) && (i == len(parts)-1 || !splits(p, text[end:]))
+			if from = begin + 1; whole {
+				places = append(places, [2]int{begin, end})
 				from, until = end, min(len(text), end+elidedMost)
 				break
 			}
 			if s.left -= 1 + len(p)/64; s.gaveUp() {
-				return false
+				return nil
 			}
 		}
 	}
-	return true
+	return places
 }
 
 // splits reports whether a word goes on from one text to the next.

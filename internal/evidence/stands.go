@@ -1,0 +1,137 @@
+package evidence
+
+import (
+	"math"
+	"strings"
+
+	"github.com/prloop/prloop/sanitize"
+)
+
+// Find gives a quote as it stands in the file, without what was copied with it that is no code, and the first and the last line of each of its parts where it
+// stands nearest a line. read is empty where it stands nowhere, as one of lines that were taken away, and parts where nobody can tell them.
+func (f File) Find(quote string, near int) (read string, parts [][2]int) {
+	lines := fileLines(f.text, true)
+	for i, way := range readings(quote) {
+		if (i == 0 || strings.ContainsFunc(way, isWord)) && f.stands(lines, way) {
+			return way, nearest(lines, way, near)
+		}
+	}
+	return "", nil
+}
+
+// stands reports whether a quote stands in the file as it is, or is not known to be missing.
+func (f File) stands(lines *shownLines, quote string) bool {
+	s := search{left: vainMost}
+	return f.Exists && (lines.untold || silent(quote) || f.Quotes(quote) || s.inParts(lines.text, straight(Fold(quote))) || s.gaveUp())
+}
+
+// readings are the ways to read a quote as code: as it is, without numbers of lines, and without the marks of a diff, of which nothing that it takes away is left.
+func readings(quote string) []string {
+	quote = bare(quote)
+	unnumbered := numberMargin.ReplaceAllString(quote, "")
+	return []string{quote, unnumbered, unmarked(quote, "+", "-"), unmarked(unnumbered, "+", "-")}
+}
+
+// unmarked is a quote of a diff without the lines of one mark, and without the other mark.
+func unmarked(quote, mark, without string) string {
+	var b strings.Builder
+	for line := range strings.Lines(quote) {
+		if line = strings.TrimLeft(line, " \t"); !strings.HasPrefix(line, without) {
+			b.WriteString(strings.TrimPrefix(line, mark))
+		}
+	}
+	return b.String()
+}
+
+// nearest are the first and the last line of each part of a quote where it stands nearest a line. What a mask stands for is left out as by an ellipsis.
+func nearest(lines *shownLines, quote string, near int) (out [][2]int) {
+	parts := elided(straight(Fold(strings.ReplaceAll(quote, sanitize.Redacted, "..."))))
+	s, least := search{left: vainMost}, math.MaxInt
+	for from := 0; !s.gaveUp(); {
+		places := s.inOrder(lines.text, parts, from)
+		if places == nil {
+			return out
+		}
+		first, last := places[0], places[len(places)-1]
+		if far := max(0, lines.number(first[0])-near, near-lines.number(last[1]-1)); far < least {
+			out, least = nil, far
+			for _, p := range places {
+				out = append(out, [2]int{lines.number(p[0]), lines.number(p[1] - 1)})
+			}
+		}
+		from = first[0] + 1
+		s.left -= 1 + (last[1]-first[0])/64
+	}
+	return out
+}
+
+// Keeps reports whether whole lines of another version of the file stand in some lines of this one, from and to included, whatever white space somebody put into them or
+// took out. Beside them stands only what did there.
+func (f File) Keeps(old File, lines [2]int, from, to int) bool {
+	code := strings.Join(old.dense(lines[0], lines[1]), "")
+	before := func(s string) bool {
+		return s == "" || strings.HasSuffix(strings.Join(old.dense(1, lines[0]-1), ""), s)
+	}
+	behind := func(s string) bool {
+		return s == "" || strings.HasPrefix(strings.Join(old.dense(lines[1]+1, math.MaxInt), ""), s)
+	}
+	return f.Exists && within(f.dense(from, to), code, before, behind)
+}
+
+// Restored reports whether what a quote shows of lines that were taken away makes whole lines of the file.
+func (f File) Restored(quote string) bool {
+	quote = bare(quote)
+	nothing := func(s string) bool { return s == "" }
+	now := f.dense(1, math.MaxInt)
+	for _, read := range []string{quote, unmarked(quote, "-", "+")} {
+		if code := dense(read); code != "" && within(now, code, nothing, nothing) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether code stands in some lines that have nothing beside it but what may be there before and behind it. Where there is none these lines are blank.
+func within(lines []string, code string, before, behind func(string) bool) bool {
+	text := strings.Join(lines, "")
+	if code == "" {
+		return text == ""
+	}
+	n, begins := 0, 0 // the line in which the code begins, and where that does
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], code)
+		if i < 0 {
+			return false
+		}
+		for at += i; begins+len(lines[n]) <= at; n++ {
+			begins += len(lines[n])
+		}
+		end := begins
+		for k := n; end < at+len(code); k++ {
+			end += len(lines[k])
+		}
+		if before(text[begins:at]) && behind(text[at+len(code):end]) {
+			return true
+		}
+	}
+}
+
+// dense are some lines of the file, from and to included, folded and without any white space.
+func (f File) dense(from, to int) (out []string) {
+	if f.text == nil {
+		return nil
+	}
+	n := 0
+	for line := range strings.Lines(f.text.text) {
+		if n++; n > to {
+			break
+		}
+		if n >= from {
+			out = append(out, dense(line))
+		}
+	}
+	return out
+}
+
+// dense is a folded text without any white space.
+func dense(s string) string { return straight(strings.ReplaceAll(Fold(s), " ", "")) }
