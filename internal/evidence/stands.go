@@ -116,7 +116,7 @@ func within(lines []string, code string, before, behind func(string) bool) bool 
 	}
 }
 
-// dense are some lines of the file, from and to included, folded and without any white space.
+// dense are some lines of the file, from and to included, folded and without any white space, nor a backslash at the end, behind which a line goes on.
 func (f File) dense(from, to int) (out []string) {
 	if f.text == nil {
 		return nil
@@ -127,7 +127,7 @@ func (f File) dense(from, to int) (out []string) {
 			break
 		}
 		if n >= from {
-			out = append(out, dense(line))
+			out = append(out, strings.TrimSuffix(dense(line), `\`))
 		}
 	}
 	return out

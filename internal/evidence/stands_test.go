@@ -66,6 +66,7 @@ func TestKeeps(t *testing.T) {
 	}{
 		{[2]int{2, 2}, "new\nreturn sum(a) / len(a)\nthree\n", true},
 		{[2]int{2, 2}, "return sum(a) /\nlen(a)\n", true},
+		{[2]int{2, 2}, "return sum(a) \\\n/ len(a)\n", true},
 		{[2]int{2, 2}, "one return sum(a)/len(a) three\n", true},
 		{[2]int{2, 3}, "return sum(a)/len(a) three five\n", true},
 		{[2]int{4, 4}, "\n\n", true},
