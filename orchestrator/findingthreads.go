@@ -113,11 +113,12 @@ func (g gathered) threadsOfEach(may func(w wording, finding int) bool) map[int]i
 
 // threaded finds the thread that each distinct finding has, by index in Snapshot.Conversation.Threads; -1 for none. One that we
 // settled is none: what comes back is said again. Nor is one that a person settled: what is not settled by that is said in a thread of its own, for the
-// person to see.
+// person to see. So is what is grave where an open thread shows nothing that is: a thread counts for what it shows (threats.md T604).
 func (m matched) threaded() []int {
 	out, heavy := make([]int, len(m.groups)), m.heavy(m.groups)
 	of := m.threadsOf(func(w wording, i int) bool {
-		return m.in.Snapshot.live(w.thread) && !m.in.Snapshot.decided(w.thread, heavy[i])
+		t := m.in.Snapshot.Conversation.Threads[w.thread]
+		return m.in.Snapshot.live(w.thread) && !m.in.Snapshot.decided(w.thread, heavy[i]) && (!heavy[i] || t.Closed || objections.GraveThread(t))
 	})
 	for g, group := range m.groups {
 		out[g] = -1

@@ -227,6 +227,23 @@ func TestReopened(t *testing.T) {
 	}
 }
 
+// What is grave has no open thread that shows nothing grave; less grave it has any (threats.md T604).
+func TestGraveThreadsOfTheirOwn(t *testing.T) {
+	for _, c := range []struct {
+		shown, found review.Priority
+		closed, own  bool
+	}{
+		{review.P2, review.P1, false, true}, {review.P2, review.P1, true, false}, {review.P1, review.P0, false, false}, {review.P1, review.P2, false, false}, {review.P3, review.P2, false, false},
+	} {
+		thread := threadOf(saidBy("one", foundAt(c.shown, 3, ""), "Null pointer is followed"), 1)
+		thread.Closed = c.closed
+		in := raised([]review.Finding{saidBy("one", foundAt(c.found, 3, ""), "Null pointer is followed")}, thread)
+		if got := match(gather(in).assess()).threaded(); len(got) != 1 || (got[0] < 0) != c.own {
+			t.Errorf("a %s shown, a %s found, closed %v: %v", c.shown, c.found, c.closed, got)
+		}
+	}
+}
+
 // saidBy is a finding in a reviewer's words.
 func saidBy(who string, f review.Finding, title string) review.Finding {
 	f.Source.Name, f.Title, f.Description = who, title, title+" breaks what callers rely on."
