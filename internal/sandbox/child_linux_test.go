@@ -114,6 +114,8 @@ func agent(part string, args []string) int {
 		state()
 	case "calls":
 		calls()
+	case "attributes":
+		giveAttributes()
 	case "shm":
 		return leaveShared(args[0])
 	case "watches":
@@ -253,6 +255,10 @@ func calls() {
 	try("sysv_semget", unix.SYS_SEMGET, unix.IPC_PRIVATE, 1, unix.IPC_CREAT|0o600)
 	try("sysv_msgget", unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600, 0)
 	try("io_setup", unix.SYS_IO_SETUP, 0, 0, 0)
+	try("setxattr", unix.SYS_SETXATTR, bad, bad, bad)
+	try("lsetxattr", unix.SYS_LSETXATTR, bad, bad, bad)
+	try("fsetxattr", unix.SYS_FSETXATTR, bad, bad, bad)
+	try("setxattrat", unix.SYS_SETXATTRAT, bad, bad, bad)
 	self := uintptr(os.Getpid())
 	try("prlimit_by_number", unix.SYS_PRLIMIT64, self, unix.RLIMIT_NOFILE, 0)
 	try("own_prlimit", unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, 0)
@@ -269,6 +275,23 @@ func calls() {
 	try("own_fcntl", unix.SYS_FCNTL, 1, unix.F_GETFL, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
+}
+
+// giveAttributes tries to give every folder and file in memory that is mounted an attribute.
+func giveAttributes() {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(mounts)) {
+		if before, after, _ := strings.Cut(line, " - "); strings.HasPrefix(after, "tmpfs ") {
+			path := strings.Fields(before)[4]
+			fmt.Println(path, unix.ErrnoName(errnoOf(unix.Setxattr(path, "user.a", []byte("x"), 0))))
+		}
+	}
+}
+
+func errnoOf(err error) unix.Errno {
+	var errno unix.Errno
+	_ = errors.As(err, &errno)
+	return errno
 }
 
 // leaveShared fills a segment of shared memory with so many MB, maps it no more, and stays.

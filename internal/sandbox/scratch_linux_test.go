@@ -26,21 +26,34 @@ var roomy, tight = map[string]string{
 	"links to many files":    {RuleFiles, `for i in $(seq 100000); do ln -s to x$i || sleep 60; done; sleep 60`},
 }
 
+// starters start an agent in each kind of sandbox that has a file system in memory. The one of bubblewrap skips a test on a machine without it.
+func starters() map[string]func(t *testing.T, part string, args ...string) *trial {
+	out := map[string]func(t *testing.T, part string, args ...string) *trial{
+		"bubblewrap": func(t *testing.T, part string, args ...string) *trial {
+			bwrap := cmp.Or(os.Getenv("PRLOOP_TEST_BWRAP"), findBubblewrap())
+			if bwrap == "" {
+				t.Skip("this machine cannot: " + thisMachine.Probe(t.Context()).Part(PartBubblewrap).Detail)
+			}
+			r := newTrial(t, nobody, part, args...)
+			r.order.Bwrap, r.order.Missing = bwrap, map[string]string{PartNamespaces: "masked"}
+			return r
+		},
+	}
+	for name, user := range users() {
+		out[name] = func(t *testing.T, part string, args ...string) *trial { return newTrial(t, user, part, args...) }
+	}
+	return out
+}
+
 // A child that uses up its scratch space is ended by name, whatever it fills it with; what it may use it may use.
 func TestScratchBounds(t *testing.T) {
 	t.Parallel()
-	forUsers(t, func(t *testing.T, user int) { scratchBounds(t, func() *trial { return newTrial(t, user, "") }) })
-	t.Run("bubblewrap", func(t *testing.T) {
-		bwrap := cmp.Or(os.Getenv("PRLOOP_TEST_BWRAP"), findBubblewrap())
-		if bwrap == "" {
-			t.Skip("this machine cannot: " + thisMachine.Probe(t.Context()).Part(PartBubblewrap).Detail)
-		}
-		scratchBounds(t, func() *trial {
-			r := newTrial(t, nobody, "")
-			r.order.Bwrap, r.order.Missing = bwrap, map[string]string{PartNamespaces: "masked"}
-			return r
+	for name, start := range starters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scratchBounds(t, func() *trial { return start(t, "") })
 		})
-	})
+	}
 }
 
 func scratchBounds(t *testing.T, start func() *trial) {
@@ -81,6 +94,35 @@ func TestSharedMemoryIsBounded(t *testing.T) {
 			}
 		}
 	})
+}
+
+// No file system in memory takes an attribute, which no bound would count, and tools that would give some do without.
+func TestAttributesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, start := range starters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, "attributes")
+			r.file("export/file.go", "package shown")
+			hidden := r.dir("export/hidden")
+			r.order.Policy.ReadOnly, r.order.Policy.Hide = []string{r.root + "/export"}, []string{hidden}
+			out := r.good()
+			for _, path := range []string{"/", "/dev", "/tmp", "/dev/shm", r.home, hidden} {
+				if !strings.Contains(out, path+" ENOTSUP\n") {
+					t.Errorf("%s is not refused", path)
+				}
+			}
+			if strings.Count(out, " ENOTSUP\n") != strings.Count(out, "\n") {
+				t.Error(out)
+			}
+			r = start(t, "")
+			r.order.Command.Path, r.order.Command.Args = "/bin/sh", []string{"-ec", "cd; echo x >a; chmod 640 a; cp -a a b; cp -p a /dev/shm/c; mv b /tmp/d; install -m 640 a e\n" +
+				"sed -i s/x/y/ e; tar cf - a | tar xf - -C /var/tmp; stat -c %a /dev/shm/c /tmp/d e /var/tmp/a"}
+			if out, errs, code := r.run(); out != strings.Repeat("640\n", 4) || errs != "" || code != 0 {
+				t.Errorf("status %d: %q, %q", code, out, errs)
+			}
+		})
+	}
 }
 
 // The home begins as the folder prloop prepared, with the sockets themselves, and is gone with the child; as one of the writable

@@ -50,6 +50,10 @@ var shares = map[uint32]uint32{
 	unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0,
 }
 
+// attributes are the calls that give a file extended attributes. What the kernel keeps of these for a file system in memory is on no process, and on
+// no bound of that file system. Tools do without, as on file systems that have none.
+var attributes = []uint32{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT}
+
 // leases are the commands of fcntl by which who owns a file, and may only read it, makes everybody who opens it wait until the lease is
 // given back, or for 45 s: another child, and prloop's own git. F_SETDELEG does so on folders too, F_NOTIFY is the same interface's way to watch one.
 var leases = []uint32{unix.F_SETLEASE, unix.F_NOTIFY, setDelegation}
@@ -145,6 +149,9 @@ func (r filterRules) program() filter {
 	// semaphores instead, as on kernels without these; queues of messages and semaphores of System V take gigabytes.
 	for _, number := range []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SEMGET, unix.SYS_MSGGET} {
 		f.when(number, func(f *filter) { f.fail(unix.ENOSYS) })
+	}
+	for _, number := range attributes {
+		f.when(number, func(f *filter) { f.fail(unix.ENOTSUP) })
 	}
 	// What is reserved for asynchronous I/O is counted for the whole machine, whoever takes it. Databases do without, as on kernels that lack it.
 	f.when(unix.SYS_IO_SETUP, func(f *filter) { f.fail(unix.ENOSYS) })
