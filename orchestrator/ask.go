@@ -105,6 +105,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if err := asking.Hit(); err != nil {
 		return AgentReport{}, err
 	}
+	began := time.Now()
 	limited, done := l.limited(ctx, left)
 	defer done()
 	var answer review.Answer
@@ -123,10 +124,60 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
-	report := AgentReport{Answer: answer}
+	report, err := l.inTime(ctx, left-time.Since(began), answer, func(ctx context.Context) (AgentReport, error) {
+		return l.checked(ctx, req, plan, in, asked.Brief, task.Verify, answer)
+	})
+	if err != nil {
+		return AgentReport{}, err
+	}
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleScout {
 		report.Missed = coverage.Missed(asked.Brief)
 	}
+	report = redactReport(report)
+	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), report); err != nil {
+		return AgentReport{}, err
+	}
+	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(report.Answer.Log)); err != nil {
+		return AgentReport{}, err
+	}
+	summary := answerSummary(report.Answer.Receipt)
+	if s := report.Answer.Scout; s != nil {
+		summary = string(s.Complexity) + ", " + string(s.Verdict)
+	}
+	if f := report.Answer.Finder; f != nil {
+		summary = fmt.Sprintf("%d wanted", len(f.Wanted))
+	}
+	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: summary})
+	return report, oneAnswered.Hit()
+}
+
+// checkLeast is what the check of an answer may take where agents have nothing left of the run's wall time: what they said until then counts.
+const checkLeast = 30 * time.Second
+
+// inTime checks an answer within what is left of the run's wall time, until somebody asks the run to stop. One that was not checked by then counts as
+// none: it may be made to be checked for ever.
+func (l *Loop) inTime(ctx context.Context, left time.Duration, answer review.Answer, check func(context.Context) (AgentReport, error)) (AgentReport, error) {
+	limited, done := l.limited(ctx, max(left, checkLeast))
+	defer done()
+	report, err := check(limited)
+	switch {
+	case err == nil:
+		return report, nil
+	case ctx.Err() != nil:
+		return AgentReport{}, context.Cause(ctx)
+	case limited.Err() == nil:
+		return AgentReport{}, err
+	}
+	r := answer.Receipt
+	r.State, r.Reason, r.Findings = review.AgentFailed, "its answer could not be checked in time", 0
+	cut(limited, &r)
+	return AgentReport{Answer: review.Answer{Receipt: r, Log: answer.Log}}, nil
+}
+
+// checked is an answer with what the machine establishes about it. brief is what the agent was given, verify what it was asked as a verifier.
+func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inputs, brief review.Brief, verify *review.VerifyPayload, answer review.Answer) (report AgentReport, err error) {
+	snap := in.Snapshot
+	report = AgentReport{Answer: answer}
 	if r := answer.Reviewer; r != nil {
 		check := snap.checker(l.History)
 		scores := req.scores()
@@ -137,7 +188,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		report.Evidence = make([]evidence.Result, len(r.Findings))
-		tells := &values{brief: asked.Brief, read: func(ctx context.Context, file string) (evidence.File, error) {
+		tells := &values{brief: brief, read: func(ctx context.Context, file string) (evidence.File, error) {
 			return check.Read(ctx, snap.Range.Head, file)
 		}}
 		for i := range r.Findings {
@@ -173,7 +224,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		report.Answer = answer
 	}
 	if answer.Verifier != nil {
-		if report.Evidence, err = l.checkFacts(ctx, snap, *task.Verify, &answer); err != nil {
+		if report.Evidence, err = l.checkFacts(ctx, snap, *verify, &answer); err != nil {
 			return AgentReport{}, err
 		}
 		if _, ok := req.isJudge(plan.Name); ok {
@@ -183,22 +234,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 		}
 		report.Answer = answer
 	}
-	report = redactReport(report)
-	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), report); err != nil {
-		return AgentReport{}, err
-	}
-	if err := l.Record.Save(ctx, req.Run, agentFile(round, plan.Name, "stderr.log"), []byte(report.Answer.Log)); err != nil {
-		return AgentReport{}, err
-	}
-	summary := answerSummary(report.Answer.Receipt)
-	if s := report.Answer.Scout; s != nil {
-		summary = string(s.Complexity) + ", " + string(s.Verdict)
-	}
-	if f := report.Answer.Finder; f != nil {
-		summary = fmt.Sprintf("%d wanted", len(f.Wanted))
-	}
-	l.emit(review.Event{Kind: review.EventState, Agent: plan.Name, State: report.Answer.Receipt.State, Message: summary})
-	return report, oneAnswered.Hit()
+	return report, nil
 }
 
 // answerSummary is what an agent's answer came to, in a few words.

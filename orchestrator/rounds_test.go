@@ -58,6 +58,8 @@ type stage struct {
 	briefer Briefer
 	// forge is read in place of the stage; nil is not.
 	forge Forge
+	// reading is how long it takes to read a file.
+	reading time.Duration
 }
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
@@ -72,7 +74,14 @@ func (s *stage) PullRequest(ctx context.Context, repo review.Repo, n int) (revie
 	pr.Additions, pr.ChangedFiles = s.size[pr.HeadSHA], s.size[pr.HeadSHA]/10
 	return pr, err
 }
-func (s *stage) ReadFile(context.Context, string, string) ([]byte, error) {
+func (s *stage) ReadFile(ctx context.Context, _, _ string) ([]byte, error) {
+	if s.reading > 0 {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(s.reading):
+		}
+	}
 	return []byte(strings.Repeat("line\n", 200)), nil
 }
 func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {

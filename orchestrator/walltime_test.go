@@ -133,6 +133,60 @@ func TestReadingTakesWallTime(t *testing.T) {
 	}
 }
 
+// So is checking an answer, which then counts as none; one that came in at the last moment is checked all the same (threats.md T643).
+func TestCheckingTakesWallTime(t *testing.T) {
+	for _, c := range []struct {
+		wallTime, reading, took time.Duration
+		outcome                 review.Outcome
+		complete, findings      int
+	}{
+		{0, 2 * defaultWallTime, defaultWallTime, review.Budget, 1, 0},
+		{10 * time.Second, checkLeast / 2, checkLeast / 2, review.ChangesRequested, 2, 1},
+		{10 * time.Second, 2 * checkLeast, checkLeast, review.Budget, 1, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage()
+			s.reading = c.reading
+			s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
+			began := time.Now()
+			got := s.run(t, newSteps(), func(r *Request) { r.WallTime, r.Fix = c.wallTime, nil })
+			if took := time.Since(began); took != c.took {
+				t.Errorf("it took %s, want %s", took, c.took)
+			}
+			if got.Outcome != c.outcome || strings.Contains(got.Reason, "wall time") != (c.outcome == review.Budget) || got.Receipt.Complete != c.complete || len(got.Findings) != c.findings {
+				t.Errorf("outcome %s (%s), %d complete, %d findings; want %+v", got.Outcome, got.Reason, got.Receipt.Complete, len(got.Findings), c)
+			}
+		})
+	}
+}
+
+// A stop ends the check of an answer too; a run that is ended has none.
+func TestChecksEndWithTheRun(t *testing.T) {
+	wait := func(ctx context.Context) (AgentReport, error) {
+		<-ctx.Done()
+		return AgentReport{}, context.Cause(ctx)
+	}
+	answer := review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Findings: 1}, Reviewer: &review.ReviewerResult{}, Log: "words"}
+	l := &Loop{Watch: func(ctx context.Context) (context.Context, func()) {
+		watched, cancel := context.WithCancelCause(ctx)
+		cancel(&StopError{Why: "mona asked for a stop"})
+		return watched, func() {}
+	}}
+	got, err := l.inTime(t.Context(), time.Hour, answer, wait)
+	if r := got.Answer.Receipt; err != nil || got.Answer.Reviewer != nil || got.Answer.Log != "words" || r.State != review.AgentFailed || r.Reason != "mona asked for a stop" || r.Findings != 0 {
+		t.Errorf("stopped: %+v, %v", got.Answer, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.inTime(ended, time.Hour, answer, wait); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
+	}
+	broken := errors.New("the disk is full")
+	if _, err := (&Loop{}).inTime(t.Context(), time.Hour, answer, func(context.Context) (AgentReport, error) { return AgentReport{}, broken }); !errors.Is(err, broken) {
+		t.Errorf("what is no matter of time: %v", err)
+	}
+}
+
 // endless is a history in which no comparison comes to an end by itself.
 type endless struct{ shelf }
 

@@ -22,7 +22,7 @@ import (
 type Result struct {
 	// Status is verified, none, or false.
 	Status Status `json:"status"`
-	// Reason says in one line why Status is false.
+	// Reason says in one line why Status is false, or why a fact was not looked for.
 	Reason string `json:"reason,omitempty"`
 	// LineDropped is true when the claimed line does not exist in the file; the finding is shown without one.
 	LineDropped bool `json:"lineDropped,omitempty"`
@@ -51,13 +51,23 @@ type Checker struct {
 	// also are the changed files by the ways to write their names, as readAs makes one of them.
 	also map[string][]string
 	kept kept
-	// read is how much it has read of files, in bytes.
-	read int
+	// read is how much it has read of files, in bytes, ruled how much of them the rules for secrets have read for it.
+	read, ruled int
+	// found are the results that were established, by what of a claim they depend on: the findings of an answer are checked before they are scored, and after.
+	found map[claim]Result
 	// was are the changed files by the names they had, regions what reviewers were shown of files beside the diff, as it was masked.
 	was     map[string][]string
 	regions map[string][]review.Region
 	// unsure are files whose names may be those of others too.
 	unsure []string
+}
+
+// claim is what of a finding its result depends on.
+type claim struct {
+	file, evidence string
+	line, end      int
+	lined          bool
+	required       bool
 }
 
 // Reader reads files of commits. One that is not there is fs.ErrNotExist.
@@ -75,7 +85,7 @@ type File struct {
 
 // New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
 func New(h Reader, head, base string, changed []review.BriefFile) *Checker {
-	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, kept: kept{files: map[string]File{}}, was: map[string][]string{}, regions: map[string][]review.Region{}}
+	c := &Checker{history: h, head: head, base: base, changed: map[string]review.BriefFile{}, also: map[string][]string{}, found: map[claim]Result{}, kept: kept{files: map[string]File{}}, was: map[string][]string{}, regions: map[string][]review.Region{}}
 	for _, f := range changed {
 		c.changed[f.Path], c.regions[f.Path] = f, f.Context
 		if f.OldPath != "" {
@@ -105,8 +115,11 @@ func (c *Checker) Shown(related []review.RelatedFile) *Checker {
 	return c
 }
 
-// Quotes reports whether a quote stands in the file, white space folded.
-func (f File) Quotes(quote string) bool { return quotes(f.folded, Fold(quote)) }
+// Quotes reports whether a quote stands in the file, white space folded, or is not known to be missing.
+func (f File) Quotes(quote string) bool {
+	stands, all := new(search).looked(f.folded, Fold(quote))
+	return stands || !all
+}
 
 // Like counts the lines of the file that are like one, white space around them aside.
 func (f File) Like(line string) (n int) {
@@ -276,12 +289,26 @@ func (c *Checker) Void(ctx context.Context, findings []review.Finding, required 
 	return func(f review.Finding) bool { return wrong[f.ID] }, nil
 }
 
-// check establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
-// Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
+// check establishes the facts about one finding once. A run that is ended checks nothing more.
 func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (Result, error) {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
+	line, end := lines(f)
+	key := claim{f.File, f.Evidence, line, end, f.Line != nil, required}
+	if ev, ok := c.found[key]; ok {
+		return ev, nil
+	}
+	ev, err := c.establish(ctx, f, required)
+	if err == nil {
+		c.found[key] = ev
+	}
+	return ev, err
+}
+
+// establish establishes the facts about one finding. required is true for the builtin reviewer, which must give evidence.
+// Excluded files are read by nothing, not even here; a finding there cannot be checked and is false.
+func (c *Checker) establish(ctx context.Context, f review.Finding, required bool) (Result, error) {
 	if f.File == "" {
 		if required {
 			return Result{Status: False, Reason: "names no file, so there is no evidence to check"}, nil
@@ -306,6 +333,8 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		return Result{Status: False, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
 	ev := Result{Status: None, LineDropped: f.Line != nil && head.Exists && (*f.Line < 1 || *f.Line > head.lines)}
+	s := search{left: vainMost, ruled: c.ruled}
+	defer func() { c.ruled = s.ruled }()
 	quote := Fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
 	switch {
 	case silent(bare(f.Evidence)):
@@ -313,7 +342,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 			return Result{Status: False, Reason: "gives no evidence", LineDropped: ev.LineDropped}, nil
 		}
 		return ev, nil
-	case quotes(head.folded, quote):
+	case s.quotes(head.folded, quote):
 		ev.Status = Verified
 		ev.move(f, head)
 		return ev, nil
@@ -323,7 +352,7 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 		shown = c.shown(bf)
 	}
 	// The diff as it was shown, masks included; a submodule, a link or a mode has no text but there.
-	if changed && (strings.Contains(shown.folded, quote) || quotes(shown.folded, quote)) {
+	if changed && (strings.Contains(shown.folded, quote) || s.quotes(shown.folded, quote)) {
 		ev.Status = Verified
 		return ev, nil
 	}
@@ -336,9 +365,8 @@ func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (R
 	if err != nil {
 		return Result{}, err
 	}
-	s := search{left: vainMost}
 	switch {
-	case changed && base.Exists && quotes(base.folded, quote):
+	case changed && base.Exists && s.quotes(base.folded, quote):
 		ev.Status = Verified
 		return ev, nil
 	case s.copied(fileLines(head.text, true), f.Evidence), s.copied(fileLines(shown.text, true), f.Evidence),
@@ -371,14 +399,19 @@ func (ev *Result) move(f review.Finding, head File) {
 
 // touches reports whether the lines of a finding are some of these.
 func touches(f review.Finding, from, to int) bool {
-	first, last := 0, 0
+	first, last := lines(f)
+	return first <= to && from <= last
+}
+
+// lines are the first and the last line that a finding claims, zeros for none.
+func lines(f review.Finding) (first, last int) {
 	if f.Line != nil {
 		first, last = *f.Line, *f.Line
 	}
 	if f.LineEnd != nil {
 		last = *f.LineEnd
 	}
-	return first <= to && from <= last
+	return first, last
 }
 
 // Read is a file at a commit, by its spelled name.
@@ -442,17 +475,20 @@ const (
 	quoteTries = 100
 	// triedMost bounds how much text is read at all these places, in bytes: masks follow each other through a whole file.
 	triedMost = 2 << 20
+	// ruledMost bounds how much text the rules for secrets read, around what a quote with masks may be of, for all that one answer claims, in bytes. They
+	// read slowly.
+	ruledMost = 4 << 20
 )
 
 // quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
 // out, or was shown none: it stands for text in which, with what is around it, the rules find a secret.
-func quotes(text, quote string) bool {
-	stands, _ := looked(text, quote)
+func (s *search) quotes(text, quote string) bool {
+	stands, _ := s.looked(text, quote)
 	return stands
 }
 
 // looked is quotes, and whether all places were tried at which the quote may stand.
-func looked(text, quote string) (stands, all bool) {
+func (s *search) looked(text, quote string) (stands, all bool) {
 	pieces := strings.Split(quote, sanitize.Redacted)
 	for i := range pieces {
 		pieces[i] = strings.TrimSpace(pieces[i])
@@ -464,7 +500,7 @@ func looked(text, quote string) (stands, all bool) {
 	case 1:
 		return strings.Contains(text, pieces[0]), true
 	}
-	stands, all, _ = around(text, pieces)
+	stands, all, _ = s.around(text, pieces)
 	return stands, all
 }
 
@@ -475,7 +511,7 @@ func silent(quote string) bool {
 
 // around reports whether pieces of a quote stand in a text with a secret in or between them, whether all places were tried, and how much of the
 // text was, in bytes.
-func around(text string, pieces []string) (stands, all bool, tried int) {
+func (s *search) around(text string, pieces []string) (stands, all bool, tried int) {
 	for at, tries := 0, 0; tries < quoteTries && tried < triedMost; tries++ {
 		i := strings.Index(text[at:], pieces[0])
 		if i < 0 {
@@ -484,8 +520,14 @@ func around(text string, pieces []string) (stands, all bool, tried int) {
 		at += i
 		n, ok := reach(text[at:min(len(text), at+triedMost)], pieces)
 		tried += n
-		if ok && secretive(text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]) {
-			return true, true, tried
+		if ok {
+			within := text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]
+			if s.ruled+len(within) > ruledMost {
+				return false, false, tried
+			}
+			if s.ruled += len(within); secretive(within) {
+				return true, true, tried
+			}
 		}
 		at++
 	}

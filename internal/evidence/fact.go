@@ -23,13 +23,18 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 	if fact == nil {
 		return Result{Status: None}, nil
 	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
 	no := func(reason string) (Result, error) { return Result{Status: False, Reason: reason}, nil }
 	name := c.File(fact.File)
 	if c.Excluded(name) {
 		return no("is about a file that is excluded by configuration")
 	}
 	head, err := c.Read(ctx, c.head, name)
-	quote := Fold(fact.Evidence)
+	quote, s := Fold(fact.Evidence), search{ruled: c.ruled}
+	defer func() { c.ruled = s.ruled }()
+	stands, everywhere := s.looked(head.folded, quote)
 	switch {
 	case err != nil:
 		return Result{}, err
@@ -37,7 +42,9 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 		return no("names a file that does not exist at the reviewed commit")
 	case letters(strings.ReplaceAll(uncommented(fact.Evidence), sanitize.Redacted, "")) < factLetters:
 		return no("quotes too little code to show anything")
-	case !quotes(head.folded, quote):
+	case !stands && !everywhere:
+		return Result{Status: None, Reason: "may stand at more places than are looked at"}, nil
+	case !stands:
 		return no("quotes code that is not in the file at the reviewed commit")
 	case name == about.File && (strings.Contains(Fold(about.Evidence), quote) || strings.Contains(Fold(about.Description), quote)):
 		return no("quotes only what the finding itself quotes")

@@ -80,6 +80,8 @@ const vainMost = 500_000
 // hours; what is not found before left is used up is not known to be missing.
 type search struct {
 	left int
+	// ruled is how much text the rules for secrets have read, in bytes.
+	ruled int
 	// from and to are the first and the last line of a quote that was found line by line, where these have numbers.
 	from, to int
 }
@@ -218,7 +220,7 @@ const elidedMost = 16_000
 func (s *search) inParts(text, quote string) bool {
 	parts := elided(quote)
 	if len(parts) == 1 {
-		stands, all := looked(text, quote)
+		stands, all := s.looked(text, quote)
 		if !all {
 			s.left = 0
 		}

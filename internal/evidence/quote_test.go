@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,9 +151,51 @@ func TestWorkOnMasksIsBounded(t *testing.T) {
 		{"far apart", strings.Repeat("a"+strings.Repeat("b", 4000), 2000), strings.Repeat("a"+sanitize.Redacted, 1900) + "a", false},
 		{"behind many places that are not it", strings.Repeat("key = b; ", 90) + "key = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"", "key = \"[REDACTED]\"", true},
 	} {
-		if got, all, tried := around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || all != row.want || tried > 2*triedMost {
+		if got, all, tried := new(search).around(Fold(row.text), strings.Split(row.quote, sanitize.Redacted)); got != row.want || all != row.want || tried > 2*triedMost {
 			t.Errorf("%s: %v, %v in %d bytes", row.what, got, all, tried)
 		}
+	}
+}
+
+// The rules for secrets, which are slow, read no more for a whole answer than honest quotes need, and nothing twice for one claim. What they
+// do not read is held against nobody.
+func TestWorkOfTheRulesIsBounded(t *testing.T) {
+	part := strings.Repeat("token: ", 500) + " zq "
+	const secret = "key = \"ghp_16C7e42F292c6912E7710c838347Ae178B4a\" // ours"
+	text := strings.Repeat(part, triedMost/len(part)) + "\n" + secret + "\n"
+	history := files{headSHA + ":a.go": text, baseSHA + ":a.go": text}
+	c := New(history, headSHA, baseSHA, []review.BriefFile{{Path: "a.go"}})
+	status := func(quote string) Status {
+		ev, _, err := c.Place(t.Context(), &review.Finding{File: "a.go", Evidence: quote}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ev.Status
+	}
+	for i := range 20 {
+		quote := fmt.Sprint("zq", strings.Repeat(" [REDACTED] zq", 30*(i+1)))
+		got, ruled := status(quote), c.ruled
+		if got == False || status(quote) != got || c.ruled != ruled {
+			t.Errorf("%d: %s, and again %s", i, got, status(quote))
+		}
+	}
+	if c.ruled > ruledMost || c.ruled < ruledMost/2 {
+		t.Errorf("the rules read %d bytes", c.ruled)
+	}
+	c.ruled = ruledMost
+	const said, other = "key = \"[REDACTED]\" // ours", "key = \"[REDACTED]\" // theirs"
+	fact := review.Fact{File: "a.go", Evidence: "token: zq " + said}
+	if is, err := c.Fact(t.Context(), &fact, review.Finding{}); err != nil || is.Status != None || status(said) != None || status(other) != False {
+		t.Errorf("afterwards: %+v, %v; %s, %s", is, err, status(said), status(other))
+	}
+	head, err := c.Read(t.Context(), headSHA, "a.go")
+	if c = New(history, headSHA, baseSHA, nil); err != nil || !head.Quotes(said) || status(said) != Verified || status(other) != False {
+		t.Errorf("of another answer: %v, %v; %s, %s", head.Quotes(said), err, status(said), status(other))
+	}
+	over, end := context.WithCancel(t.Context())
+	end()
+	if _, err := c.Fact(over, &fact, review.Finding{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
