@@ -40,18 +40,21 @@ func (o ContextOptions) told(b review.Brief) review.Brief {
 	return b
 }
 
-// counted are files that were left out, those without their names whose names are told to nobody: one entry says how many they are.
+// counted are files that were left out, those without their names whose names are told to nobody: an entry says how many they are that
+// may go unread, and one how many they are that may not.
 func (o ContextOptions) counted(files []review.LeftOut) []review.LeftOut {
-	out, n := []review.LeftOut{}, 0
+	out, n := []review.LeftOut{}, map[bool]int{}
 	for _, l := range files {
-		if l.Excused && o.unnamed(l.Path, l.Reason) {
-			n++
+		if o.unnamed(l.Path, l.Reason) {
+			n[l.Excused]++
 			continue
 		}
 		out = append(out, l)
 	}
-	if n > 0 {
-		out = append(out, review.LeftOut{Reason: fmt.Sprintf("%d withheld files are not named here", n), Excused: true})
+	for _, excused := range []bool{true, false} {
+		if n[excused] > 0 {
+			out = append(out, review.LeftOut{Reason: fmt.Sprintf("%d withheld files are not named here", n[excused]), Excused: excused})
+		}
 	}
 	return out
 }

@@ -52,6 +52,7 @@ type builder struct {
 	// attributed are files that attributes leave out; set those of which attributes of the base say whether they are generated, and
 	// unset those of which the head's alone do; back those that a name or an attribute would have left out.
 	attributed, set, unset, back []bool
+	gone                         []bool                             // files that findGone has found
 	standing                     map[string]map[string][]string     // what baseFiles has listed, by folder
 	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
 	whole                        []bool                             // files that left an excuse, of which all text is given
@@ -80,6 +81,9 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	b.classify(attrs, now)
+	if err := b.findGone(ctx); err != nil {
+		return err
+	}
 	if err := b.excusable(ctx); err != nil {
 		return err
 	}

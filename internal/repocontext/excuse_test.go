@@ -189,3 +189,35 @@ func TestVendoredFilesComeLast(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// What the base has no more under its old name, no name, attribute or configuration excuses: git merges the change into what the base has moved.
+func TestWhatTheBaseHasMoved(t *testing.T) {
+	const before = "merge base"
+	attributes := "lib/** linguist-vendored\n"
+	src := &memory{files: map[string]map[string]string{
+		before: {"vendor/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "lib/a.py": "a\n", "web/all.min.js": "a\n", "web/yarn.lock": "a\n", "data/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
+		baseID: {"src/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "src/a.py": "a\n", "web/all.js": "a\n", "src/yarn.lock": "a\n", "src/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
+		headID: {"vendor/a/a.py": "b\n", "vendor/b/a.py": "b\n", "vendor/b/empty.py": "b\n", "vendor/b/c.py": "a\n", "lib/a.py": "b\n", "web/all.min.js": "b\n", "web/yarn.lock": "b\n", "data/a.csv": "b\n", "data/b.csv": "b\n", ".gitattributes": attributes},
+	}}
+	changed := func(path string) string { return oneLineChange(path, 1, "a", "b") }
+	for _, row := range []struct {
+		says, text, want string
+		excused          bool
+	}{
+		{"a vendored file", changed("vendor/a/a.py"), "", false},
+		{"a vendored file that moves", moved("vendor/a/a.py", "vendor/b/c.py"), "", false},
+		{"a vendored file that goes", "diff --git a/vendor/a/a.py b/vendor/a/a.py\ndeleted file mode 100644\nindex 1111111..0000000\n", OmittedVendored, true},
+		{"a file that an attribute excuses", changed("lib/a.py"), "", false},
+		{"minified code", changed("web/all.min.js"), "", false},
+		{"a lock file", changed("web/yarn.lock"), OmittedLockFile, true},
+		{"an excluded file", changed("data/a.csv"), OmittedExcluded, false},
+		{"a vendored file that stays", changed("vendor/b/a.py"), OmittedVendored, true},
+		{"an empty one that stays", changed("vendor/b/empty.py"), OmittedVendored, true},
+		{"an excluded file that stays", changed("data/b.csv"), OmittedExcluded, true},
+	} {
+		b := build(t, src, row.text, Options{From: before, Exclude: []string{"data/**"}})
+		if f := b.Files[0]; f.Omitted != row.want || f.Excused != row.excused || (f.Diff == "") != (row.want != "") {
+			t.Errorf("%s: omitted %q, excused %v, diff %q; want %q", row.says, f.Omitted, f.Excused, f.Diff, row.want)
+		}
+	}
+}

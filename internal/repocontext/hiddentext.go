@@ -61,8 +61,8 @@ func (b *builder) lookInto(ctx context.Context) error {
 	for i := range b.brief.Files {
 		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
 		bf.Excused = slices.Contains(excused, bf.Omitted)
-		if bf.Omitted == OmittedExcluded && f.OldPath != "" {
-			bf.Excused = b.o.excluded(f.Path) && b.o.excluded(f.OldPath) // a file that came from there, or went there, is to be read
+		if bf.Omitted == OmittedExcluded { // a file that came from there, or went there, is to be read, at the base too
+			bf.Excused = b.o.excluded(f.Path) && (f.OldPath == "" || b.o.excluded(f.OldPath)) && !b.gone[i]
 		}
 	}
 	return nil
