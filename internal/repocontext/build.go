@@ -54,6 +54,7 @@ type builder struct {
 	attributed, set, unset, back []bool
 	gone                         []bool                             // files that findGone has found
 	standing                     map[string]map[string][]string     // what baseFiles has listed, by folder
+	held                         map[string]bool                    // what holds has found, by folder and language
 	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
 	whole                        []bool                             // files that left an excuse, of which all text is given
 	tree                         []string                           // what headNames gives, once it is asked

@@ -21,7 +21,7 @@ var installed = []string{"binding.gyp", "package.json5", "package.yaml"}
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
 // minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests that have an installation run something.
 func (b *builder) excusable(ctx context.Context) error {
-	b.back, b.standing, b.ways = make([]bool, len(b.brief.Files)), map[string]map[string][]string{}, map[string]map[pushpolicy.Way]bool{}
+	b.back, b.standing, b.ways, b.held = make([]bool, len(b.brief.Files)), map[string]map[string][]string{}, map[string]map[pushpolicy.Way]bool{}, map[string]bool{}
 	back := func(i int) {
 		b.back[i], b.brief.Files[i].Omitted = true, unshown(&b.o.Diff.Files[i])
 	}
@@ -85,8 +85,7 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	case OmittedGenerated:
 		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
 	case OmittedVendored:
-		known, err := b.baseFiles(ctx, vendorRoot(f.Path))
-		return !vendored(known), err
+		return b.unlike(ctx, f.Path)
 	}
 	return false, nil
 }
@@ -130,22 +129,64 @@ func (b *builder) findGone(ctx context.Context) error {
 	return nil
 }
 
-// aboutCode are languages of files that may tell of code, set it or fetch it where there is none.
-var aboutCode = strings.Split("json,json with comments,json5,yaml,toml,ini,java properties,xml,svg,csv,diff,markdown,mdx,restructuredtext,asciidoc,tex,text,html,pip requirements,nix,hcl", ",")
+var (
+	// aboutCode are languages of files that may tell of code, set it or fetch it where there is none.
+	aboutCode = strings.Split("json,json with comments,json5,yaml,toml,ini,java properties,xml,svg,csv,diff,markdown,mdx,restructuredtext,asciidoc,tex,text,html,pip requirements,nix,hcl", ",")
+	// alone are those of them in which charts, modules and dashboards are written, which are taken in without any code.
+	alone = []string{"yaml", "hcl", "json"}
+)
 
-// vendored reports whether there is code among the files of a folder that its name excuses. What keeps a folder in git or sets a tool begins with a
-// dot, and no name excuses what builds.
-func vendored(known map[string][]string) bool {
-	code := func(p string) bool {
-		language := Language(p)
-		return !strings.HasPrefix(path.Base(p), ".") && named(p) == OmittedVendored && language != "" && !slices.Contains(aboutCode, language)
+// unlike reports whether the folder that excuses a new file by its name held nothing like it at the base: no code, and no two files of its own language
+// below it, if that is one of alone.
+func (b *builder) unlike(ctx context.Context, name string) (bool, error) {
+	root, language := vendorRoot(name), Language(name)
+	held, err := b.holds(ctx, root, "", 1)
+	if !held && err == nil && slices.Contains(alone, language) {
+		held, err = b.holds(ctx, root, language, 2)
 	}
-	for _, paths := range known {
-		if slices.ContainsFunc(paths, code) {
-			return true
+	return !held, err
+}
+
+// holds reports whether a folder has some files of a language at the base, below the folders in it, or some of code for no language, that neither
+// their name nor the attributes there keep from being other people's. What keeps a folder in git or sets a tool begins with a dot, and no name excuses what builds.
+func (b *builder) holds(ctx context.Context, root, language string, some int) (bool, error) {
+	key := root + "\x00" + language
+	if held, ok := b.held[key]; ok {
+		return held, nil
+	}
+	known, err := b.baseFiles(ctx, root)
+	if err != nil {
+		return false, err
+	}
+	var like []string
+	for dir, paths := range known {
+		for _, p := range paths {
+			its := Language(p)
+			fits := its == language && dir != root
+			if language == "" {
+				fits = its != "" && !slices.Contains(aboutCode, its)
+			}
+			if fits && !strings.HasPrefix(path.Base(p), ".") && named(p) == OmittedVendored {
+				like = append(like, p)
+			}
 		}
 	}
-	return false
+	for batch := range slices.Chunk(like, 8*diffBatch) {
+		attrs, err := readAttributes(ctx, b.src, b.o, b.o.Base, batch)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range batch {
+			if attrs.named(p) == OmittedVendored {
+				some--
+			}
+		}
+		if some <= 0 {
+			break
+		}
+	}
+	b.held[key] = some <= 0
+	return some <= 0, nil
 }
 
 // ranBefore reports whether each way in which a test runner comes to a file for its name alone, if there is one, led to a file at the base, in the same
