@@ -63,8 +63,23 @@ func tokenized(name string) bool {
 	return rest != lower && !containsAny(rest, assignedWords) && !ownWords.MatchString(rest)
 }
 
-// drawnLike reports whether a value may have been drawn: as hex, as a UUID, or of letters and digits without words or signs between.
+// ofLanguage reports whether a value is what a tokenizer is given by name: a model or a class, and nothing that was drawn.
+func ofLanguage(name, v string) bool { return tokenized(name) && !drawnLike(v) }
+
+// minDrawnPart is how long a part between signs is that may have been drawn, in bytes. Those of the names of models are mostly shorter.
+const minDrawnPart = 12
+
+// drawnLike reports whether a value may have been drawn: as a UUID, or with a part between signs that is hex or too mixed for a name. The word Tokenizer tells a class.
 func drawnLike(v string) bool {
-	return len(v) > maxWorded || hexKey(v) || uuid.MatchString(v) || len(v)*100 <= pieces(v)*mixedPiece ||
-		slices.ContainsFunc(strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune("-_./:", c) }), func(part string) bool { return len(part) >= minGenerated })
+	parts := strings.FieldsFunc(strings.ReplaceAll(v, "Tokenizer", "."), func(c rune) bool { return strings.ContainsRune("-_./:", c) })
+	return len(v) > maxWorded || uuid.MatchString(v) || slices.ContainsFunc(parts, drawnPart)
+}
+
+// drawnPart reports whether a part between signs may have been drawn. The longer it is, the less its pieces vary from the mean.
+func drawnPart(v string) bool {
+	most := mixedPiece
+	if len(v) >= minGenerated {
+		most = mixedNumber
+	}
+	return hexKey(v) || len(v) >= minDrawnPart && len(v)*100 <= pieces(v)*most && !className(v)
 }

@@ -12,6 +12,8 @@ func TestFixedNamesAreShown(t *testing.T) {
 	for _, line := range []string{
 		`llm = ChatOpenAI(api_key, "claude-3-5-sonnet-20241022")`, `OpenAI(api_key, "gpt-4o-mini-2024-07-18")`, `tokens: "gpt-4-turbo-2024-04-09"`, `"token": "text-embedding-ada-002-v2"`,
 		`tokenizer = "Qwen/Qwen2.5-72B-Instruct"`, `"tokenizerModel": "gpt-4-1106-preview"`, `tokenizer='sentence-transformers/all-MiniLM-L6-v2'`, `tokenizer="BAAI/bge-large-en-v1.5"`,
+		`"tokenizer_class": "Qwen2TokenizerFast"`, `"tokenizer_class": "GPT2TokenizerFast",`, `tokenizer_class = 'Wav2Vec2CTCTokenizer'`, `tokenizer_class="M2M100Tokenizer"`, `tokenizer = "THUDM/chatglm3-6b-32k"`,
+		`--tokenizer="01-ai/Yi-1.5-34B-Chat-16K"`, `tokenizer: 'laion/CLIP-ViT-bigG-14-laion2B-39B-b160k'`,
 		`answer = request(token, "application/vnd.github.v3+json")`, `"secret", "application/vnd.acme.v3+json"`,
 		`PASSWORD_HASH_ALGORITHM = "PBKDF2WithHmacSHA512";`, `TOKEN_CIPHER = "AES/CBC/PKCS5Padding";`, `TOKEN_SIGNING_ALG = "RSASSA-PKCS1-v1_5"`, `secret_cipher = "aes-256-cbc-hmac-sha256"`,
 		`secretAlgorithm: 'xchacha20-poly1305',`, `token_alg: "RSA-OAEP-256-A128CBC-HS256"`, `passwordHashing = "argon2id-v19-m65536"`,

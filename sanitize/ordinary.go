@@ -40,7 +40,7 @@ const (
 func ordinary(s string, p Span) bool {
 	v := s[p.Start:p.End]
 	switch {
-	case p.More, Random(v):
+	case p.More, Random(v) && !ofLanguage(nameBefore(lineBefore(s, p.Start)), wholeValue(s, p)):
 		return false
 	case nameAt(s, p):
 		return true

@@ -48,7 +48,7 @@ var (
 func wordNamed(before, v string) bool {
 	name := nameBefore(before)
 	switch {
-	case fixedName(v), tokenized(name) && !drawnLike(v):
+	case fixedName(v), ofLanguage(name, v):
 		return true
 	case namedThing(v):
 		return containsAny(lowerASCII(name), assignedWords) && !madeByOwner(name, v)
