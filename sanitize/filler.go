@@ -209,16 +209,17 @@ func publicNamed(name, value string) bool {
 // givenToPassword ends in the name of a password, and the sign behind it.
 var givenToPassword = lazyregexp.New(`(?i)(?:passw(?:or)?d|passphrase|pwd)["'\x60\])\\]{0,3}\s*(?::=|=>|<-|[!=]?==?=?|[+?|]{1,2}=|:|,)\s*["'\x60]?$`)
 
-// Published reports whether a value says itself that it is one of AWS's documentation, or is a token that jwt.io shows as its example.
+// Published reports whether a value says itself that it is one of AWS's documentation, or is a token that jwt.io or Mailgun shows as its example.
 func Published(v string) bool {
 	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") || slices.Contains(shownTokens, v)
 }
 
-// shownTokens are the examples of jwt.io, of now and of earlier years. Each is signed with a key that the page shows beside it.
+// shownTokens are the examples of jwt.io, of now and of earlier years, and that of Mailgun's documentation. Each of jwt.io is signed with a key that the page shows beside it.
 var shownTokens = []string{
 	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
 	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.KMUFsIDTnFmyG3nMiGM6H9FNFUROf3wh7SmqJp-QV30",
 	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9.TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ",
+	"key-3ax6xnjp29jd6fds4gc373sgvjxteol0",
 }
 
 // namesNoSecret reports whether the name around the word at i is that of a place, a measure or something public.

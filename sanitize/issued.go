@@ -13,22 +13,22 @@ const hexUUID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
 // issuedPatterns are tokens of issuers that gave them a beginning and a length, so that the form alone is the token.
 var issuedPatterns = sync.OnceValue(func() []pattern {
-	return []pattern{
+	list := []pattern{
 		one("nvapi-", `nvapi-[0-9A-Za-z_-]{64}`),
 		one("dp.", `dp\.(?:ct|pt|st(?:\.[0-9a-z_-]{2,35})?|sa|scim|audit)\.[0-9A-Za-z]{40,44}`), // Doppler
 		one("apify_api_", `apify_api_[0-9A-Za-z]{36}`),
-		alone(`sk_[0-9a-f]{48}`, "sk_"),                                                                             // ElevenLabs
-		one("sk_", `sk_(?:test_)?(?:10|[1235])x[123]_[0-9a-fA-F]{64}`),                                              // Recharge
-		one("pat-", `pat-(?:eu|na)[0-9]-`+hexUUID),                                                                  // HubSpot
-		{words: []string{"cfut_", "cfat_", "cfk_"}, re: lazyregexp.New(`cf(?:[ua]t|k)_[0-9A-Za-z]{40}[0-9a-f]{8}`)}, // Cloudflare
-		one("CFPAT-", `CFPAT-[0-9A-Za-z_-]{43}`),                                                                    // Contentful
-		alone(`key-[0-9a-z]{32}`, "key-"),                                                                           // Mailgun
-		alone(`[0-9a-f]{32}-us[0-9]{1,2}`, "-us"),                                                                   // Mailchimp
-		alone(`(?:sdk|api)-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`, "sdk-", "api-"),          // LaunchDarkly
-		one("rh-api-", `rh-api-`+hexUUID),                                                                           // Robinhood
-		alone(`aio_[0-9A-Za-z]{28}`, "aio_"),                                                                        // Adafruit
-		alone(`dd[pw]_[0-9A-Za-z]{36}`, "ddp_", "ddw_"),                                                             // Deno
-		{words: []string{"FLWSECK"}, re: lazyregexp.New(`FLWSECK(?:_TEST)?-[0-9a-z]{32}-X`)},
+		alone(`sk_[0-9a-f]{48}`, "sk_"),                                                                              // ElevenLabs
+		{words: []string{"sk_test_", "sk_"}, re: lazyregexp.New(`sk_(?:test_)?(?:10|[1235])x[123]_[0-9a-fA-F]{64}`)}, // Recharge
+		one("pat-", `pat-(?:eu|na)[0-9]-`+hexUUID),                                                                   // HubSpot
+		{words: []string{"cfut_", "cfat_", "cfk_"}, re: lazyregexp.New(`cf(?:[ua]t|k)_[0-9A-Za-z]{40}[0-9a-f]{8}`)},  // Cloudflare
+		one("CFPAT-", `CFPAT-[0-9A-Za-z_-]{43}`),                                                                     // Contentful
+		alone(`key-[0-9a-z]{32}`, "key-"),                                                                            // Mailgun
+		alone(`[0-9a-f]{32}-us[0-9]{1,2}`, "-us"),                                                                    // Mailchimp
+		alone(`(?:sdk|api)-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`, "sdk-", "api-"),           // LaunchDarkly
+		one("rh-api-", `rh-api-`+hexUUID),                                                                            // Robinhood
+		alone(`aio_[0-9A-Za-z]{28}`, "aio_"),                                                                         // Adafruit
+		alone(`dd[pw]_[0-9A-Za-z]{36}`, "ddp_", "ddw_"),                                                              // Deno
+		{words: []string{"FLWSECK_TEST", "FLWSECK"}, re: lazyregexp.New(`FLWSECK(?:_TEST)?-[0-9a-z]{32}-X`)},
 		one("00D", `00D[0-9A-Za-z]{12}![0-9A-Za-z_.]{96}`), // Salesforce
 		one("5AEP861", `5AEP861[0-9A-Za-z._=]{80,}`),
 		one("BBDC-", `BBDC-[0-9A-Za-z+/@_-]{40,50}`), // Bitbucket
@@ -61,9 +61,45 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 		one("+ACR", `[0-9A-Za-z+/]{42}\+ACR[0-9A-Za-z]{6}`),
 		one(".Ag", `[01]\.A[0-9A-Za-z_-]{50,}\.(?:[0-9]\.)?Ag[0-9A-Za-z_-]{100,}`), // Entra
 		one("tines.com/webhook/", `tines\.com/webhook/[0-9a-z]{32}/[0-9a-z]{32}`),
-		one("hooks.zapier.com/hooks/catch/", `hooks\.zapier\.com/hooks/catch/[0-9]{5,}/[0-9A-Za-z]{6,}`),
+		{words: []string{"hooks.zapier.com/hooks/catch/"}, re: lazyregexp.New(`hooks\.zapier\.com/hooks/catch/[0-9]{5,}/[0-9A-Za-z]{6,}`), sure: func(v string) bool {
+			name := v[strings.LastIndexByte(v, '/')+1:]
+			return hasDigit(name) || lowerASCII(name) != name || oddPairs(name) > 1 // no word
+		}},
 	}
+	for i, p := range list {
+		list[i].sure = func(v string) bool { return !standIn(v, p.words) && (p.sure == nil || p.sure(v)) }
+	}
+	return list
 })
+
+// standIn reports whether a value in the form of an issuer says that it is no real one, or counts. What every token of the form begins with says nothing.
+func standIn(v string, prefixes []string) bool {
+	if Published(v) {
+		return true
+	}
+	for _, p := range prefixes {
+		v = strings.Replace(v, p, "", 1)
+	}
+	return MadeUp(v) || counts(v)
+}
+
+// counts reports whether three of four letters and digits of a value are those before them, or the next ones: 00000000-1111, 987654, a1b2c3.
+func counts(v string) bool {
+	var drawn []byte
+	for i := range len(v) {
+		if v[i] != '_' && wordByte(v[i]) && v[i] != '-' {
+			drawn = append(drawn, v[i])
+		}
+	}
+	next := func(a, b byte) bool { return a == b || a+1 == b || a == b+1 || a == '9' && b == '0' }
+	n := 0
+	for i := 1; i < len(drawn); i++ {
+		if next(drawn[i-1], drawn[i]) || i > 1 && next(drawn[i-2], drawn[i]) {
+			n++
+		}
+	}
+	return len(drawn) > 1 && n*4 >= (len(drawn)-1)*3
+}
 
 // alone is a pattern whose beginning also stands in names, so that only a word of its own with a digit counts.
 func alone(re string, words ...string) pattern {

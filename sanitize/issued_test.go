@@ -66,3 +66,33 @@ func TestIssuedTokensAreNoNames(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the place of a token in its form is shown (threats.md T632).
+func TestStandInsForIssuedTokens(t *testing.T) {
+	for _, token := range []string{
+		"hooks.zapier.com/hooks/catch/123456/abcdef/", "hooks.zapier.com/hooks/catch/12345/webhook", "hooks.zapier.com/hooks/catch/123456/a1b2c3/", "key-3ax6xnjp29jd6fds4gc373sgvjxteol0", "key-1234567890abcdef1234567890abcdef",
+		"pat-na1-00000000-0000-0000-0000-000000000000", "pat-eu1-11111111-2222-3333-4444-555555555555", "sdk-12345678-1234-4123-8123-123456789012", "0123456789abcdef0123456789abcdef-us1", "fedcba9876543210fedcba9876543210-us6",
+		"sk_10x1_" + strings.Repeat("0123456789abcdef", 4), "live_" + strings.Repeat("01234", 7),
+	} {
+		line := `x = f("` + token + `", 1)`
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, line) || IssuedTokens(line) != nil {
+			t.Errorf("%s is masked or found: %s", line, diff)
+		}
+	}
+}
+
+// A token that was drawn hardly ever looks like one that stands in its place.
+func TestDrawnTokensStandForThemselves(t *testing.T) {
+	r, lost := rand.New(rand.NewPCG(6, 48)), 0
+	for _, form := range issuedForms {
+		for range 100 {
+			if len(IssuedTokens(`x = f("`+drawForm(r, form)+`", 1)`)) == 0 {
+				lost++
+			}
+		}
+	}
+	if lost > len(issuedForms)/2 {
+		t.Errorf("%d of %d are lost", lost, 100*len(issuedForms))
+	}
+}
