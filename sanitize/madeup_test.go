@@ -12,7 +12,9 @@ func TestMadeUpWordsAreWhole(t *testing.T) {
 			t.Errorf("nothing is found in %s", line)
 		}
 	}
-	for _, v := range []string{"test-password-77", "testpassword1234", "my-test-key-1234", "unittest-secret-12", "fakeSecret123456", "someTestToken1234", "TEST_PASSWORD_123", "mock-api-key-12345", "testing-value-1234", "tests.data.12345", "password-todo-12345", "MyFake2024Password"} {
+	for _, v := range []string{"test-password-77", "testpassword1234", "my-test-key-1234", "unittest-secret-12", "fakeSecret123456", "someTestToken1234", "TEST_PASSWORD_123", "mock-api-key-12345", "testing-value-1234", "tests.data.12345", "password-todo-12345", "MyFake2024Password",
+		"e2etest-password-123", "smoketest-secret-01", "dbtest_password_01", "devtestpassword123", "localtest-password-1", "testdb-password-123", "testenv-password-123", "testcontainers-secret-1", "mockserver-secret-123",
+		"fakeredis-password-1", "fortestingonly123456", "justfortesting1234", "integrationtest-pw-1"} {
 		if !MadeUp(v) {
 			t.Errorf("%s is not made up", v)
 		}

@@ -88,8 +88,9 @@ func LettersAndDigits(v string) bool {
 	return hasDigit(v) && strings.ContainsAny(lowerASCII(v), "abcdefghijklmnopqrstuvwxyz")
 }
 
-// madeUpWord is a short word that says so. It stands for itself, or begins one with a word for what it is a value of: greatest and latest say nothing.
-const madeUpWord = `(?:(?:^|[^a-z]|py|unit|my)(?:test|fake|mock|todo)|(?-i:[a-z](?:Test|Fake|Mock|Todo)))(?:$|[^a-z]|(?-i:[A-Z])|(?:s|ed|er|ing)(?:$|[^a-z])|data|user|pass|pwd|pw|secret|token|key|api|auth|value|only|case|client|account|admin|app|bot)`
+// madeUpWord is a short word that says so. It stands for itself, behind a word for what is tested, or before one for what it is a value of: greatest and latest say nothing.
+const madeUpWord = `(?:(?:^|[^a-z]|py|my|e2e|smoke|unit|integration|db|dev|local|just|for)(?:test|fake|mock|todo)|(?-i:[a-z](?:Test|Fake|Mock|Todo)))` +
+	`(?:(?-i:[A-Z])|(?:s|ed|er|ing)?(?:$|[^a-z]|data|user|pass|pwd|pw|secret|token|key|api|auth|value|only|case|client|account|admin|app|bot|db|env|server|container|redis))`
 
 var (
 	hostName = lazyregexp.New(`^[A-Za-z0-9.-]{2,100}`)
