@@ -13,9 +13,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// keys are the lines of private keys in the changed files of which a piece is shown that may hold some. A piece may have neither the
-// header nor the footer of its key, so both versions are read whole; a version that cannot be read is taken to have a key wherever
-// its pieces look like one.
+// keys are the lines of keys in the files of which a piece is shown that may hold some. A piece may have neither the header nor the footer of its key, nor the
+// id of its secret, so the files are read whole, changed ones in both versions; a version that cannot be read is taken to have a key wherever its pieces look like one.
 func (l *Loop) keys(ctx context.Context, snap Snapshot) (map[string]sanitize.KeyLines, error) {
 	all := map[string]sanitize.KeyLines{}
 	for _, f := range snap.Brief.Files {
@@ -24,15 +23,20 @@ func (l *Loop) keys(ctx context.Context, snap Snapshot) (map[string]sanitize.Key
 		}
 		keys := sanitize.KeyLines{}
 		for _, side := range []struct{ commit, path string }{{snap.Range.Head, f.Path}, {snap.Range.MergeBase, cmp.Or(f.OldPath, f.Path)}} {
-			pieces := []string{f.Diff}
-			for _, r := range f.Context {
-				pieces = append(pieces, r.Text)
-			}
-			if err := l.learnKeys(ctx, keys, side.commit, spelling.Raw(side.path), pieces...); err != nil {
+			if err := l.learnKeys(ctx, keys, side.commit, spelling.Raw(side.path), append(texts(f.Context), f.Diff)...); err != nil {
 				return nil, err
 			}
 		}
 		all[f.Path] = keys
+	}
+	for _, f := range snap.Brief.Related {
+		if all[f.Path] != nil || !slices.ContainsFunc(f.Regions, mayHoldKey) {
+			continue
+		}
+		all[f.Path] = sanitize.KeyLines{}
+		if err := l.learnKeys(ctx, all[f.Path], snap.Range.Head, spelling.Raw(f.Path), texts(f.Regions)...); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
@@ -53,7 +57,7 @@ func (l *Loop) learnKeys(ctx context.Context, keys sanitize.KeyLines, commit, pa
 	return nil
 }
 
-// keysOf are the lines of private keys in the files of which a diff between two commits shows a piece that may hold some.
+// keysOf are the lines of keys in the files of which a diff between two commits shows a piece that may hold some.
 func (l *Loop) keysOf(ctx context.Context, from, to string, files []diff.File) (sanitize.KeyLines, error) {
 	keys := sanitize.KeyLines{}
 	for i := range files {
@@ -73,5 +77,16 @@ func piecesMayHoldKey(f review.BriefFile) bool {
 	if f.Change == string(diff.Added) || f.Change == string(diff.Deleted) {
 		return false
 	}
-	return sanitize.MayHoldKey(f.Diff) || slices.ContainsFunc(f.Context, func(r review.Region) bool { return sanitize.MayHoldKey(r.Text) })
+	return sanitize.MayHoldKey(f.Diff) || slices.ContainsFunc(f.Context, mayHoldKey)
+}
+
+// mayHoldKey reports whether a line of a region may be one of a key.
+func mayHoldKey(r review.Region) bool { return sanitize.MayHoldKey(r.Text) }
+
+// texts are what regions show.
+func texts(regions []review.Region) (out []string) {
+	for _, r := range regions {
+		out = append(out, r.Text)
+	}
+	return out
 }

@@ -57,12 +57,14 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 	b.Related = slices.Clone(b.Related)
 	for i := range b.Related {
 		f := &b.Related[i]
+		keys := s.Keys[f.Path]
 		if shown := sanitize.MaskSpelled(f.Path); shown != f.Path {
 			names = append(names, f.Path)
 			f.Path = shown
 		}
 		f.Regions = slices.Clone(f.Regions)
 		for j := range f.Regions {
+			pieces[&f.Regions[j].Text] = keys
 			texts = append(texts, &f.Regions[j].Text, &f.Regions[j].Symbol)
 		}
 	}

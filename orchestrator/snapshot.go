@@ -58,7 +58,7 @@ type Snapshot struct {
 	Took time.Duration `json:"-"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
 	Listed map[string]string `json:"-"`
-	// Keys are the lines of private keys in the whole text of changed files, by path, for the step that masks the pieces shown of them.
+	// Keys are the lines of keys in the whole text of files of which a piece is shown, by path, for the step that masks the pieces shown of them.
 	Keys map[string]sanitize.KeyLines `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
 	Masked int `json:"masked,omitempty"`

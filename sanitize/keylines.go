@@ -2,8 +2,8 @@ package sanitize
 
 import "strings"
 
-// KeyLines are the lines of whole texts that hold a part of a private key, and where in them. A piece of such a text, a hunk for
-// instance, may show neither the header nor the footer by which a key is known, so its lines are looked up.
+// KeyLines are the lines of whole texts that hold a part of a private key or the secret of an access key, and where in them. A piece of such a text, a hunk for
+// instance, may show neither the header nor the footer by which a key is known, nor the id beside a secret, so its lines are looked up.
 type KeyLines map[string][]Span
 
 // hunkTitle is how much git shows of a line above a hunk, in bytes.
@@ -11,7 +11,11 @@ const hunkTitle = 80
 
 // Learn adds the lines of a whole text.
 func (k KeyLines) Learn(text string) {
-	spans, at := findSpans(text, filledKeySpans), 0
+	k.learn(text, func(s string) []Span { return joinSpans(filledKeySpans(s), PairedSecrets(s)) })
+}
+
+func (k KeyLines) learn(text string, find func(string) []Span) {
+	spans, at := findSpans(text, find), 0
 	for line := range strings.Lines(text) {
 		var own []Span
 		for len(spans) > 0 && spans[0].Start < at+len(line) {
@@ -23,8 +27,12 @@ func (k KeyLines) Learn(text string) {
 	}
 }
 
-// LearnPiece adds the lines of a text that look like the middle of a key, for texts of which the whole cannot be read.
+// LearnPiece adds the lines of a text that look like the middle of a key, for texts of which the whole cannot be read. Of a diff it also adds
+// the secrets that stand beside their ids in one of its versions.
 func (k KeyLines) LearnPiece(text string) {
+	for _, other := range "+-" {
+		k.learn(version(text, byte(other)), PairedSecrets)
+	}
 	for line := range strings.Lines(text) {
 		if title := hunkHead.FindString(line); title != "" {
 			line = strings.TrimPrefix(line[len(title):], " ")
@@ -35,6 +43,21 @@ func (k KeyLines) LearnPiece(text string) {
 			k.add(line[mark:], []Span{{run.from - mark, run.to - mark, false}})
 		}
 	}
+}
+
+// version is what a diff shows of a version: its lines without marks, but those with the mark of the other version.
+func version(diff string, other byte) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		if line[0] == other {
+			continue
+		}
+		if strings.IndexByte("+- ", line[0]) >= 0 {
+			line = line[1:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func (k KeyLines) add(line string, spans []Span) {

@@ -42,3 +42,23 @@ func TestPairedSecretsAreNoOthers(t *testing.T) {
 		}
 	}
 }
+
+// A piece of a text that shows the secret without its id is masked by what the whole text tells, or each version that a diff shows (threats.md T631).
+func TestPairedSecretsInPieces(t *testing.T) {
+	whole := "up \\\n  " + pairID + " \\\n  eu-west-1 \\\n  " + pairSecret + "\n"
+	keys := KeyLines{}
+	keys.Learn(whole)
+	piece := "  eu-west-1 \\\n  " + pairSecret + "\n"
+	if got := replaceSpans(piece, keys.spans(piece)); got != "  eu-west-1 \\\n  "+Redacted+"\n" {
+		t.Errorf("the piece is shown as %q", got)
+	}
+	for _, diff := range []string{
+		"@@ -1,4 +1,4 @@\n up \\\n   " + pairID + " \\\n-  us-east-1 \\\n-  $SECRET\n+  eu-west-1 \\\n+  " + pairSecret + "\n", "@@ -1,4 +1,4 @@\n up \\\n   " + pairID + " \\\n-  a\n+  b\n+  c\n+  d\n-  " + pairSecret + "\n",
+	} {
+		keys := KeyLines{}
+		keys.LearnPiece(diff)
+		if got := keys.MaskDiff(diff); strings.Contains(got, pairSecret) || strings.Count(got, "\n") != strings.Count(diff, "\n") {
+			t.Errorf("the diff is shown as %q", got)
+		}
+	}
+}

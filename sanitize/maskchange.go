@@ -13,7 +13,7 @@ import (
 // a word of the others (see Random), what they find in words out of these words alone: whoever writes a title or a comment could otherwise take code,
 // or what somebody else says, away from those who have to read it. A reviewer has to read the diffs, so a word there that only stands behind a name
 // like password stays, as long as nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts,
-// 1.27.0-b4d is what will be installed. Of a text that is a piece of a file, pieces has the lines of private keys in the whole file. MaskChange returns
+// 1.27.0-b4d is what will be installed. Of a text that is a piece of a file, pieces has the lines of keys in the whole file. MaskChange returns
 // how many different values were taken out. It ends with the context.
 func MaskChange(ctx context.Context, files, diffs []*string, pieces map[*string]KeyLines, words ...[]*string) (int, error) {
 	all := map[string]bool{}

@@ -211,7 +211,7 @@ func (b *Box) fileDiff(ctx context.Context, from, to string, f diff.File) string
 	return out
 }
 
-// keys are the lines of private keys in both versions of a file, whose hunks may show a piece of a key alone (threats.md T335). A version that
+// keys are the lines of keys in both versions of a file, whose hunks may show a piece of a key, or a secret without its id (threats.md T335, T631). A version that
 // cannot be read is taken to have a key wherever the hunks look like one.
 func (b *Box) keys(ctx context.Context, from, to string, f diff.File, hunks string) sanitize.KeyLines {
 	keys := sanitize.KeyLines{}
