@@ -28,6 +28,11 @@ func (e *MovedOnError) Error() string {
 	return fmt.Sprintf("%s is at %.7s by now, and this job is about %.7s", e.Target, e.Now, e.Head)
 }
 
+// UnheededError: a flag has no effect, because no model is configured.
+type UnheededError struct{ Flag string }
+
+func (e *UnheededError) Error() string { return e.Flag + " has no effect: no model is configured" }
+
 // DraftError: the pull request is a draft, and the order does not allow one.
 type DraftError struct{ Target review.Target }
 

@@ -89,6 +89,20 @@ func (o Order) EarlySettings(local bool) (config.Settings, error) {
 	return config.ResolveEarly(in)
 }
 
+// unheeded refuses flags that only count where a model is asked, for an order that asks none; the environment, which may be meant for other
+// orders, is worth a note.
+func (o Order) unheeded() error {
+	for _, g := range o.Layers.Given {
+		if slices.Contains([]string{"model", "effort", "tier"}, g.Key) {
+			return &UnheededError{g.From}
+		}
+	}
+	if o.Note != nil && o.Layers.Env != nil && o.Layers.Env("PRLOOP_MODEL") != "" {
+		o.Note("PRLOOP_MODEL has no effect: no model is configured; set OPENAI_API_KEY")
+	}
+	return nil
+}
+
 // note tells what the rules have to say.
 func (o Order) note(r Rules) {
 	if o.Note == nil {
@@ -269,6 +283,12 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	if err != nil {
 		return req, err
 	}
+	quick := planQuick(settings, o)
+	if quick == nil && onlyRules(agents) && !settings.ModelConfigured() {
+		if err := o.unheeded(); err != nil {
+			return req, err
+		}
+	}
 	about := contextOf(settings)
 	about.Include, about.Guidance, about.DiffOnly = settings.Context.Include, settings.Context.Guidance, !settings.Context.RelatedCode
 	about.HunksOnly = verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents)
@@ -305,7 +325,6 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 			return req, err
 		}
 	}
-	quick := planQuick(settings, o)
 	if quick != nil {
 		if err := startable(quick.Scout); err != nil {
 			return req, err

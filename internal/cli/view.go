@@ -70,6 +70,9 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 		fmt.Fprintf(p.Stdout, "outcome: %s\n", result.Outcome)
 	}
 	progress.Summary(p.Stdout, result, width, p.color())
+	if result.Outcome == review.StaticOnly && result.Target.Local() && len(o.reviewers) == 0 && p.env("OPENAI_API_KEY") == "" {
+		fmt.Fprintln(p.Stdout, "  next       to have a model review it: set OPENAI_API_KEY, and check it with prloop doctor")
+	}
 	return nil
 }
 

@@ -347,6 +347,8 @@ func steps(l links, d Data) []string {
 	switch {
 	case d.Outcome == "" && d.Verdict != nil && d.Verdict.Consensus != review.Approve && open > 0:
 		say("The fixer is asked to fix %s; its report follows.", these(open, open == len(must)))
+	case d.Outcome == review.StaticOnly && open == 0 && d.Target.Local():
+		say("Review the change, or have a model review it: rules find known patterns only. A model needs a key: set `OPENAI_API_KEY`, and check it with `prloop doctor`.")
 	case d.Outcome == review.StaticOnly && open == 0:
 		say("Review the change, or have a model review it: rules find known patterns only.")
 	case d.Outcome == review.SetAside:
@@ -369,6 +371,9 @@ func steps(l links, d Data) []string {
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > len(said):
 		say("Fix %s and push.", these(open-len(said), open-len(said) == len(must)))
+	}
+	if d.Outcome == review.StaticOnly && open > 0 && d.Target.Local() {
+		say("Have a model review the change too: set `OPENAI_API_KEY`, and check it with `prloop doctor`.")
 	}
 	if len(said) > 0 && d.Outcome != "" {
 		say("Somebody who may block said something, since the code changed or prloop called the problem gone, in these threads of prloop's: %s. Change the code if something is left to do; else have them resolve the thread, which settles it.", l.places(said))

@@ -100,6 +100,9 @@ var table = []row{
 	{as(func(*app.CalibrationError) string {
 		return "write it again: prloop stats --calibration --out FILE, or take the setting calibration out"
 	}), advice.Usage},
+	{as(func(e *app.UnheededError) string {
+		return "set OPENAI_API_KEY (prloop doctor checks it), or leave out " + e.Flag
+	}), advice.Usage},
 	{is(app.ErrNoModel, "set OPENAI_API_KEY, or use --reviewers static"), advice.Usage},
 
 	// Policies.
