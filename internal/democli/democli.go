@@ -2,6 +2,7 @@
 package democli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/demo"
 	"github.com/prloop/prloop/internal/operator"
+	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/internal/subcommand"
 )
@@ -28,13 +30,20 @@ func Command(main Main) subcommand.Command {
 		Short: "Review and fix two bundled pull requests end to end, offline",
 		Long: "Opens two bundled pull requests on a stand-in for GitHub in this process, reviews them with the static reviewer and a\n" +
 			"scripted model, has the builtin fixer fix them, pushes through the real git, posts through the real gh, and shows\n" +
-			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.",
+			"what was posted: the first one is approved in its second round, the second one gets stuck. Nothing leaves the machine.\n" +
+			"It needs the program gh, but no login; in a checkout of prloop, make demo builds it.",
 		Flags: f,
 		Run:   func(ctx context.Context, p subcommand.Process, _ []string) error { return play(ctx, p, main, *keep) },
 	}
 }
 
 func play(ctx context.Context, p subcommand.Process, main Main, keep string) error {
+	if _, err := proc.LookPath(cmp.Or(p.Getenv("PRLOOP_GH"), "gh")); err != nil {
+		return advice.Error{
+			Err:  fmt.Errorf("the demonstration posts through gh, the GitHub CLI, and needs no login: %w", err),
+			Next: "install gh from https://cli.github.com, or name it: PRLOOP_GH=/path/to/gh; in a checkout of prloop, make demo builds it", Status: advice.Failed,
+		}
+	}
 	state, err := folder(p, keep)
 	if err != nil {
 		return err
