@@ -16,18 +16,17 @@ type Refusal struct {
 }
 
 // Refused are the kinds of changes that the newest run of those that wanted them could not make, of the newest runs of all pull requests. What a run left
-// unfinished is not among them.
-func (s *Service) Refused(ctx context.Context) ([]Refusal, error) {
+// unfinished is not among them. any is false when no run wanted to change anything.
+func (s *Service) Refused(ctx context.Context) (out []Refusal, any bool, err error) {
 	runs, err := s.store.ListRuns(ctx, store.Filter{State: store.Finished, Limit: mostEarlier})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var out []Refusal
 	seen := map[string]bool{}
 	for _, r := range runs {
 		all, err := s.store.Outbox(ctx, r.ID)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for _, e := range slices.Backward(all) {
 			if seen[e.Kind] {
@@ -39,5 +38,5 @@ func (s *Service) Refused(ctx context.Context) ([]Refusal, error) {
 			}
 		}
 	}
-	return out, nil
+	return out, len(seen) > 0, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,12 +60,41 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
+	states := map[string]State{}
 	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.gate, d.writes, d.isolation, d.bounds, d.linters, d.packages} {
-		tell(check(ctx))
+		c := check(ctx)
+		states[c.What] = c.State
+		tell(c)
 	}
 	for _, c := range agents(ctx) {
 		tell(c)
 	}
+	tell(ready(states))
+}
+
+// ready says in the end what can be reviewed, given how the checkups ended.
+func ready(states map[string]State) Checkup {
+	with := "with a model"
+	switch states["model"] {
+	case Missing:
+		with = "by rules only, because no model is configured"
+	case Broken:
+		with = "by rules only (--reviewers static), because the model does not work"
+	}
+	broken := func(what ...string) bool {
+		return slices.ContainsFunc(what, func(w string) bool { return states[w] == Broken })
+	}
+	c := Checkup{What: "ready", State: OK, Note: "local changes and pull requests, " + with}
+	pulls := !broken(slices.Collect(maps.Keys(states))...)
+	switch local := !broken("git", "state") && states["config"] == OK; {
+	case !pulls && local:
+		c.State, c.Note = Missing, "local changes, "+with+"; pull requests not yet: see what is broken above"
+	case !pulls:
+		c.State, c.Note = Broken, "nothing can be reviewed yet: see what is broken above"
+	case !local:
+		c.Note = "pull requests, " + with + "; no local changes: see config above"
+	}
+	return c
 }
 
 // diagnosed is a checkup that ended in an error.
@@ -211,7 +241,7 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 		return Checkup{What: "gate", Note: "skipped: there is no record of runs", State: Missing}
 	}
 	defer s.Close(ctx)
-	missing, err := s.GateMissing(ctx)
+	missing, any, err := s.GateMissing(ctx)
 	switch {
 	case err != nil:
 		return diagnosed("gate", err)
@@ -221,8 +251,10 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 			next = "push a new commit"
 		}
 		return Checkup{What: "gate", Note: missing, Next: next, State: Broken}
+	case !any:
+		return Checkup{What: "gate", Note: "no run has set a commit status yet", State: OK}
 	}
-	return Checkup{What: "gate", Note: "no run failed to set its commit status", State: OK}
+	return Checkup{What: "gate", Note: "the newest run that sets a commit status could set it", State: OK}
 }
 
 // permissions are what changes on GitHub need, in GitHub's words, by the kind of the change.
@@ -239,7 +271,7 @@ func (d *Doctor) writes(ctx context.Context) Checkup {
 		return Checkup{What: "writes", Note: "skipped: there is no record of runs", State: Missing}
 	}
 	defer s.Close(ctx)
-	refused, err := s.Refused(ctx)
+	refused, any, err := s.Refused(ctx)
 	if err != nil {
 		return diagnosed("writes", err)
 	}
@@ -252,10 +284,22 @@ func (d *Doctor) writes(ctx context.Context) Checkup {
 			}
 		}
 	}
+	if !any {
+		return Checkup{What: "writes", Note: "no run has written to GitHub yet", State: OK}
+	}
 	if len(notes) == 0 {
-		return Checkup{What: "writes", Note: "GitHub took what the newest runs wanted to write", State: OK}
+		return Checkup{What: "writes", Note: "GitHub accepted what the newest runs wrote", State: OK}
 	}
 	return Checkup{What: "writes", Note: strings.Join(notes, "; "), Next: "see why with: prloop show " + refused[0].Run + "; the credential may lack " + strings.Join(needs, ", "), State: Missing}
+}
+
+// tiers say what a tier contains (threats.md "Sandbox tiers").
+var tiers = map[sandbox.Tier]string{
+	sandbox.Tier1:  "agents on pull requests are fully confined: files, network, processes",
+	sandbox.Tier1b: "agents on pull requests are fully confined: files, network, processes",
+	sandbox.Tier2:  "agents on pull requests can be confined in part only: files, and the network of those without a model",
+	sandbox.Tier3:  "agents on pull requests can be confined in part only",
+	sandbox.Tier4:  "agents on pull requests cannot be confined",
 }
 
 // isolation says what stands around agents. It never says more than what is there (threats.md P15).
@@ -269,7 +313,7 @@ func (d *Doctor) isolation(ctx context.Context) Checkup {
 		return diagnosed("isolation", err)
 	}
 	report := machine.Probe(ctx).Private()
-	c := Checkup{What: "isolation", Note: report.String(), State: OK}
+	c := Checkup{What: "isolation", Note: fmt.Sprintf("%s: %s", report, tiers[report.Tier]), State: OK}
 	if report.Tier > sandbox.Tier1b {
 		c.State, c.Next = Broken, troubleshoot.NoConfinement
 	}

@@ -39,7 +39,7 @@ func (d *Doctor) packages(ctx context.Context) Checkup {
 		notes = append(notes, "lent to verify commands: the module caches of "+strings.Join(lent, ", "))
 	}
 	if len(notes) == 0 {
-		notes = append(notes, "verify commands find none but those of the repository")
+		notes = append(notes, "verify commands have only the packages that the repository itself holds")
 	}
 	c.Note = strings.Join(notes, "; ")
 	var needs, lend []string
@@ -54,7 +54,7 @@ func (d *Doctor) packages(ctx context.Context) Checkup {
 	if len(needs) == 0 {
 		return c
 	}
-	c.State, c.Note = Missing, c.Note+", and this one has "+strings.Join(needs, ", ")
+	c.State, c.Note = Missing, c.Note+"; this one needs those that "+strings.Join(needs, ", ")+map[bool]string{true: " names", false: " name"}[len(needs) == 1]
 	path, _ := config.OperatorPath(d.Operator.Get)
 	c.Next = "set verify_registries in " + path + " and verify_setup in .reviewerc"
 	if len(lend) > 0 {
