@@ -93,7 +93,7 @@ func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }
 // repairable reports whether asking again with the reason can help: the child is well, its answer is not.
 func (a *attempt) repairable() bool { return a.ended == nil && a.invalid != nil }
 
-// why is the reason in one line: what is wrong, exit status, running time and the end of standard error.
+// why is the reason in one line: what is wrong, exit status, running time and the end of standard error, which comes first where it is prloop that speaks.
 func (a *attempt) why() string {
 	var parts []string
 	var exit *proc.ExitError
@@ -111,7 +111,11 @@ func (a *attempt) why() string {
 	default:
 		parts = append(parts, a.ended.Error())
 	}
-	if tail := lastLines(a.result.StderrTail); tail != "" {
+	tail := lastLines(a.result.StderrTail)
+	if said, own := strings.CutPrefix(tail, "prloop: "); own { // prloop's own agents say it in words
+		return said + "; " + strings.Join(parts, "; ")
+	}
+	if tail != "" {
 		parts = append(parts, "stderr: "+tail)
 	}
 	return strings.Join(parts, "; ")
@@ -126,7 +130,7 @@ func status(r proc.Result) string {
 
 // lastLines is the end of standard error on one line.
 func lastLines(tail []byte) string {
-	const keep = 300
+	const keep = 500
 	s := strings.TrimSpace(sanitize.Redact(string(tail)))
 	if len(s) > keep {
 		s = "…" + strings.ToValidUTF8(s[len(s)-keep:], "")

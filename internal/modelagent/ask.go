@@ -23,10 +23,17 @@ type InvalidError struct {
 	// Raw is the last answer; the one before it stands in front when that may hold a P0 or P1 and nothing of the last one is kept as such.
 	Raw []byte
 	Err error
+	// Asked is how often the model was asked and answered something else; 0 where an answer broke off.
+	Asked int
 }
 
 // Error gives the reason, not the answer.
-func (e *InvalidError) Error() string { return "the model's answer is invalid: " + e.Err.Error() }
+func (e *InvalidError) Error() string {
+	if e.Asked == 0 {
+		return "the model's answer is invalid: " + e.Err.Error()
+	}
+	return fmt.Sprintf("the model did not answer with the JSON that it was asked for (attempts: %d; %v); try another model (--model), or see what it answers (--record-models FILE)", e.Asked, e.Err)
+}
 
 // Unwrap gives the reason.
 func (e *InvalidError) Unwrap() error { return e.Err }
@@ -91,7 +98,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.Blocks(raw) {
 			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
 		}
-		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault)}
+		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault), Asked: try}
 		m.refused = raw
 		if try == attempts {
 			break

@@ -294,6 +294,11 @@ func TestAnswerThatStaysInvalid(t *testing.T) {
 	if n := len(r.model.Requests()); n != attempts {
 		t.Errorf("%d attempts, want %d", n, attempts)
 	}
+	for _, want := range []string{"did not answer with the JSON that it was asked for (attempts: 2; decode reviewer-result", "--model", "--record-models"} {
+		if !strings.Contains(invalid.Error(), want) {
+			t.Errorf("%q does not say %q", invalid, want)
+		}
+	}
 	if kept, _ := answer.SalvageReviewer(invalid.Raw); len(kept) != 1 {
 		t.Errorf("the valid finding cannot be salvaged from %q", invalid.Raw)
 	}
