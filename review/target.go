@@ -57,6 +57,9 @@ type Target struct {
 	Commit string `json:"commit,omitempty"`
 }
 
+// EmptyTree is git's name of the tree without files. As the Base of a local range it makes all files new.
+const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
 // Change is a local change that is one commit.
 type Change string
 
@@ -84,6 +87,8 @@ func (t Target) String() string {
 		return "commit " + short
 	case t.Change == ChangePatch:
 		return "patch " + short
+	case t.Base == EmptyTree:
+		return "all files"
 	}
 	return "local changes since " + t.Base
 }
@@ -101,6 +106,8 @@ func (t Target) Again() string {
 		return "prloop run --commit " + t.Commit
 	case t.Change == ChangePatch:
 		return "prloop run --patch FILE"
+	case t.Base == EmptyTree:
+		return "prloop run --all"
 	}
 	return "prloop run --base " + t.Base
 }

@@ -38,7 +38,7 @@ func baselineCommand(p *Invocation) *cobra.Command {
 		Short: "Dismiss all findings of a run except P0, P1 and security",
 		Long: "Begins with old code: what is found in it today is listed and not counted, and what is new counts. The lines are added to\n" +
 			".prloop-ignore, as prloop dismiss adds one. P0, P1 and security are left out; each needs a line of its own.",
-		Example: "  prloop run --base \"$(git rev-list --max-parents=0 HEAD)\" && prloop baseline",
+		Example: "  prloop run --all; prloop baseline",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(c *cobra.Command, _ []string) error { return p.dismiss(c, o) },
 	}

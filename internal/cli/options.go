@@ -25,6 +25,7 @@ type runOptions struct {
 	repo       string // -R
 	head       string // the commit that the pull request has to be at; empty for any
 	base       string // a local range when set
+	all        bool
 	staged     bool
 	commit     string // REV
 	patch      string // a file, - for standard input
@@ -101,6 +102,9 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 	case len(local) == 1 && (o.target != "" || o.repo != ""):
 		return advice.Misuse("leave out "+local[0]+" to review a pull request", "%s reviews local changes and takes no pull request", local[0])
 	}
+	if o.all {
+		o.base, o.all = review.EmptyTree, false
+	}
 	for _, s := range settingFlags {
 		if f := c.Flags().Lookup(s.flag); f != nil && f.Changed {
 			o.settings = append(o.settings, config.Given{Key: s.key, Value: f.Value.String(), From: "--" + s.flag})
@@ -114,7 +118,7 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 
 // changes are the flags given that name a local change.
 func (o *runOptions) changes() (given []string) {
-	for flag, set := range map[string]bool{"--base": o.base != "", "--commit": o.commit != "", "--patch": o.patch != "", "--staged": o.staged} {
+	for flag, set := range map[string]bool{"--base": o.base != "", "--commit": o.commit != "", "--patch": o.patch != "", "--all": o.all, "--staged": o.staged} {
 		if set {
 			given = append(given, flag)
 		}
@@ -129,7 +133,7 @@ func runCommand(p *Invocation) *cobra.Command {
 		Use:   "run [PR]",
 		Short: "Review a pull request and post the verdict",
 		Long: "PR is a number, a URL, owner/repo#number or a branch; without one it is the pull request of the current branch.\n" +
-			"Local changes are reviewed with --base (all since a revision, uncommitted ones included), --staged, --commit or --patch;\n" +
+			"Local changes are reviewed with --base (all since a revision, uncommitted ones included), --all, --staged, --commit or --patch;\n" +
 			"\"prloop run -\" reads a patch from standard input. No GitHub is touched then.",
 		Example: "  prloop run 123\n  prloop run https://github.com/o/r/pull/123 --dry-run\n  prloop run --base main --reviewers static,exec:./my-reviewer\n" +
 			"  prloop run --staged\n  git diff | prloop run -",
@@ -149,6 +153,7 @@ func runCommand(p *Invocation) *cobra.Command {
 	}
 	o.addSettings(c)
 	f := c.Flags()
+	f.BoolVar(&o.all, "all", false, "review all files of the working tree, as if all were new")
 	f.BoolVar(&o.staged, "staged", false, "review the staged changes")
 	f.StringVar(&o.commit, "commit", "", "review what the commit `REVISION` changed")
 	f.StringVar(&o.patch, "patch", "", "review the patch in `FILE`, applied to HEAD; - for standard input")

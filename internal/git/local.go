@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/prloop/prloop/review"
 )
 
 // LocalRange is what `prloop run --base main` reviews: everything a checkout has that its base has not.
@@ -43,7 +45,7 @@ const beginning = 64 << 10
 // takeLimit is the largest file of a working tree that is taken over; larger ones would be omitted from the diff anyway.
 const takeLimit = 8 << 20
 
-// Local computes the range between base and the working tree of a checkout, uncommitted and untracked files included,
+// Local computes the range between base, which may be review.EmptyTree, and the working tree of a checkout, uncommitted and untracked files included,
 // ignored ones not. The checkout is only read: the tree is built in r with an index of our own, r's configuration (so no
 // filter, hook or monitor of the checkout runs) and borrowed objects. Submodules stay at the commit the index records.
 func (r *Repository) Local(ctx context.Context, dir, base string) (LocalRange, error) {
@@ -59,20 +61,13 @@ func (r *Repository) Local(ctx context.Context, dir, base string) (LocalRange, e
 }
 
 func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l LocalRange, err error) {
-	if l.Base, err = c.Resolve(ctx, base); err != nil {
-		return l, err
-	}
 	if l.HEAD, err = c.Resolve(ctx, "HEAD"); err != nil {
-		return l, err
-	}
-	bases, err := c.git.mergeBases(ctx, c.place(), c.common, l.Base, l.HEAD)
-	if err != nil {
 		return l, err
 	}
 	if err = r.borrow(c.objects()); err != nil {
 		return l, err
 	}
-	if l.MergeBase, err = r.joined(ctx, bases); err != nil {
+	if l.Base, l.MergeBase, err = r.since(ctx, c, base, l.HEAD); err != nil {
 		return l, err
 	}
 	tmp, err := os.MkdirTemp(r.dir, "index-*")
@@ -92,6 +87,23 @@ func (r *Repository) local(ctx context.Context, c *Checkout, base string) (l Loc
 	}
 	l.Subjects, err = r.subjects(ctx, l.MergeBase, l.HEAD)
 	return l, err
+}
+
+// since is the commit that a base of c stands for, and where HEAD left it. Since the empty tree all is new.
+func (r *Repository) since(ctx context.Context, c *Checkout, base, head string) (at, left string, err error) {
+	if base == review.EmptyTree {
+		at, err = r.void(ctx)
+		return at, at, err
+	}
+	if at, err = c.Resolve(ctx, base); err != nil {
+		return at, left, err
+	}
+	bases, err := c.git.mergeBases(ctx, c.place(), c.common, at, head)
+	if err != nil {
+		return at, left, err
+	}
+	left, err = r.joined(ctx, bases)
+	return at, left, err
 }
 
 // Borrow lets r read the objects of a checkout, nothing of which is copied or changed: its commits can then be compared in r.

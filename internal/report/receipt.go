@@ -116,7 +116,7 @@ func shortNumber(n int) string {
 
 func (p *page) target(t review.Target) string {
 	switch {
-	case t.Change != "":
+	case t.Change != "", t.Base == review.EmptyTree:
 		return t.String()
 	case t.Local():
 		return "local changes since " + span(t.Base)
