@@ -384,6 +384,8 @@ func (g gathered) dismissalNotes() []string {
 			why = "its line is for another value, or from before values were told apart; `prloop dismiss` writes one for this value"
 		case h.apart:
 			why = "another reviewer says it in other words, or of other code, and nobody dismissed that"
+		case h.by.Code != nil && g.in.Request.Target.Local():
+			why = "a comment in the code cannot dismiss a P0, a P1 or a security finding, and in a local review nothing can; fix it, or push past the hook with `git push --no-verify`"
 		case h.by.Mark != nil && !h.by.Covers(f) && !g.in.Request.Target.Local():
 			why = "its line is for a less grave finding, or for one that is not about security; `prloop dismiss` writes one for it"
 		case h.by.Code != nil:
@@ -391,7 +393,7 @@ func (g gathered) dismissalNotes() []string {
 		case h.merged:
 			why = "its line names it in other words than all that it is said in now; `prloop dismiss` writes one for these"
 		case g.in.Request.Target.Local():
-			why = "it is P0, P1 or about security, and such a line counts in a pull request once somebody other than its author has merged it"
+			why = "P0, P1 and security findings always count in a local review; push past the hook with `git push --no-verify`; in pull requests the line counts once somebody other than the author has merged it"
 		}
 		notes = append(notes, fmt.Sprintf("%s %q is dismissed in %s and counts all the same: %s.", f.Priority, strings.TrimSpace(f.Title), saidIn(h.by), why))
 	}

@@ -16,7 +16,8 @@ func dismissCommand(p *Invocation) *cobra.Command {
 		Short: "Dismiss a finding, so that it is listed but not counted",
 		Long: "ID is the identity of a finding of the latest run, or the beginning of one, as prloop run and prloop show print it. The line is added\n" +
 			"to .prloop-ignore in the working tree and dismisses the finding even if it is worded differently or moves to another line. For a pull\n" +
-			"request it counts once it is on the base branch. P0, P1 and security count on until somebody other than the author has merged the line.",
+			"request it counts once it is on the base branch. P0, P1 and security count on until somebody other than the author\n" +
+			"has merged the line, and always in a local review.",
 		Example: "  prloop dismiss 3f2a91c0 --reason \"the pool closes it\"\n  prloop dismiss 3f2a91c0 --reason \"after the release\" --until 2027-03-31",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, a []string) error {

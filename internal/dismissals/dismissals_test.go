@@ -70,8 +70,13 @@ func TestALineForAValue(t *testing.T) {
 	if want := id + " | P1 secret_value | a.py | Hardcoded credential | mona | - | so"; line != want {
 		t.Errorf("%q, want %q", line, want)
 	}
+	debugger := identity.Mark{ID: id, Category: "bug", File: "a.py", Title: "Leaves a debugging aid", Value: true}
+	called, _ := Dismissal{Mark: &debugger, Priority: review.P1, By: "mona", Why: "so"}.Text()
+	if want := id + " | P1 exact_line | a.py | Leaves a debugging aid | mona | - | so"; called != want {
+		t.Errorf("%q, want %q", called, want)
+	}
 	for said, want := range map[string]bool{
-		line: true,
+		line: true, called: true,
 		strings.ReplaceAll(line, "P1 secret_value | a.py | Hardcoded credential", "P1 security | a.py | Adds a GitHub token"): true,
 		strings.ReplaceAll(line, "secret_value", "security"):                                                                  false,
 		strings.ReplaceAll(line, "secret_value", "secret"):                                                                    false,

@@ -26,8 +26,10 @@ const (
 	between = " | "
 	fields  = 7
 	noEnd   = "-"
-	// ofValue is the category in a line for the value of a secret.
+	// ofValue is the category in a line for the value of a secret, ofLine in one for a line of code that is known by its value all the same, such as a
+	// call of a debugger.
 	ofValue = "secret_value"
+	ofLine  = "exact_line"
 	// MaxBytes and maxLine bound a file and a line of it, in bytes.
 	MaxBytes = 1 << 20
 	maxLine  = 2000
@@ -82,7 +84,7 @@ func parse(line string) (d Dismissal, what string) {
 		d.Priority, part[1] = review.Priority(p), strings.TrimSpace(rest)
 	}
 	d = Dismissal{Priority: d.Priority, Mark: &identity.Mark{ID: part[0], Category: part[1], File: part[2], Title: part[3]}, By: part[4], Why: part[6]}
-	if d.Mark.Value = part[1] == ofValue || ruled.MatchString(part[3]) && identity.Category(part[1]) == review.CategorySecurity; d.Mark.Value {
+	if d.Mark.Value = part[1] == ofValue || part[1] == ofLine || ruled.MatchString(part[3]) && identity.Category(part[1]) == review.CategorySecurity; d.Mark.Value {
 		d.Mark.Category = review.CategorySecurity
 	}
 	for i, name := range []string{"", "category", "", "title", "who", "until", "why"} { // a finding may be about no file
@@ -120,9 +122,11 @@ func (d Dismissal) Text() (line, what string) {
 	m := *d.Mark
 	part := []string{m.ID, cmp.Or(identity.Category(folded(m.Category)), "other"), m.File, cmp.Or(short(m.Title), "(no title)"), d.By, cmp.Or(d.Until, noEnd), d.Why}
 	switch {
+	case m.Value && part[1] != review.CategorySecurity:
+		part[1] = ofLine
 	case m.Value:
 		part[1] = ofValue
-	case part[1] == ofValue, part[1] == review.CategorySecurity && ruled.MatchString(part[3]): // a model's words, and no line for a value
+	case part[1] == ofValue, part[1] == ofLine, part[1] == review.CategorySecurity && ruled.MatchString(part[3]): // a model's words, and no line for a value
 		part[1] = "secret"
 	}
 	for i, s := range part {

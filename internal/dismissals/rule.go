@@ -83,7 +83,9 @@ func (c Case) MarkOf(w review.Finding, id string) identity.Mark {
 	hashed := func(s review.Finding) bool { return s.ValueHash != "" }
 	switch {
 	case hashed(w) || slices.ContainsFunc(c.Wordings, func(s review.Finding) bool { return hashed(s) && sameSecret(w, s) }):
-		m.Category, m.Value = review.CategorySecurity, true
+		if m.Value = true; !hashed(w) {
+			m.Category = review.CategorySecurity
+		}
 	case slices.ContainsFunc(c.Wordings, hashed):
 		m.ID = identity.ID([]review.Finding{w})
 	}

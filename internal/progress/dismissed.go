@@ -26,7 +26,7 @@ func Dismissed(path string, lines []dismissals.Dismissal, grave, left []distinct
 		fmt.Fprintf(&b, "dismissed before: %s\n", findings(known))
 	}
 	for _, f := range grave {
-		fmt.Fprintf(&b, "%s is %s: it counts until somebody other than the author of a pull request has merged this line\n", f.ID[:8], gravity(f))
+		fmt.Fprintf(&b, "%s is %s: it always counts in local reviews, and in pull requests until somebody other than the author has merged this line\n", f.ID[:8], gravity(f))
 	}
 	for _, f := range left {
 		fmt.Fprintf(&b, "left out, because it is %s: %s %s\n", gravity(f), f.ID[:8], line(sanitize.Redact(f.Wordings[0].Title)))

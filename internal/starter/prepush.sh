@@ -26,7 +26,7 @@ while read -r name new _ old; do
 	echo "pre-push: prloop looks at $name since $since" >&2
 	prloop run --commit "$pushed" --reviewers static </dev/null
 	case $? in
-	3 | 4) echo "pre-push: prloop has findings in $name; to push all the same: git push --no-verify" >&2 && exit 1 ;;
+	3 | 4) echo "pre-push: prloop has findings in $name; to push all the same (as when P0, P1 or security was dismissed): git push --no-verify" >&2 && exit 1 ;;
 	esac
 done
 exit 0
