@@ -369,6 +369,8 @@ func steps(l links, d Data) []string {
 		say("Raise the limit that was reached, then run the review again. The receipt says who gave no answer, and why.")
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
+	case open > len(said) && d.Target.Local(): // there may be nothing to push yet
+		say("Fix %s and review again.", these(open-len(said), open-len(said) == len(must)))
 	case open > len(said):
 		say("Fix %s and push.", these(open-len(said), open-len(said) == len(must)))
 	}
