@@ -35,6 +35,10 @@ func list(b *strings.Builder, r review.RunResult, width int, c palette) {
 	if n := len(groups) - rows; n > 0 {
 		fmt.Fprintf(b, "  and %d more: prloop show %s\n", n, line(r.Run))
 	}
+	small := slices.IndexFunc(groups, func(g distinct.Finding) bool { return !g.Wordings[0].Priority.Severe() })
+	if r.Target.Local() && small >= 0 { // what is graver counts all the same
+		b.WriteString(wrapped("to dismiss a finding by its identity: prloop dismiss "+line(groups[small].ID[:min(len(groups[small].ID), 8)])+" --reason TEXT", width))
+	}
 	if shown, all := report.Shown(r.Receipt); shown < all {
 		b.WriteString(wrapped(fmt.Sprintf("%d of %d findings are shown (limits.max_output_issues)", shown, all), width))
 	}
