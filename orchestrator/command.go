@@ -97,6 +97,11 @@ func (c CommandPlan) concerns(f review.BriefFile) bool {
 	return c.about(f.Path) || f.OldPath != "" && c.about(f.OldPath)
 }
 
+// its reports whether a file that a finding names is one of the command's, or one that it was given since it had, or has, another name.
+func (c CommandPlan) its(file string, b review.Brief) bool {
+	return c.about(file) || slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return (f.Path == file || f.OldPath == file) && c.concerns(f) })
+}
+
 // names reports whether a pattern of a command was written for a file that a rule leaves out, such as package-lock.json or vendor/**: it matches no ordinary file
 // beside it. A masked name may be any.
 func (c CommandPlan) names(file string) bool {
@@ -223,9 +228,10 @@ func (g gathered) cutShort() string {
 	return ""
 }
 
-// hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files or more than it
-// may say is left out, and notes and omitted tell of it. What a person has to look at is never left out.
-func (c CommandPlan) hold(findings []review.Finding, given []evidence.Result) (kept []review.Finding, facts []evidence.Result, omitted int, notes []string) {
+// hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files than its own or
+// more than it may say is left out, and notes and omitted tell of it. What a person has to look at is never left out, and nothing severe for its file, whose name an
+// agent may have got wrong.
+func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evidence.Result) (kept []review.Finding, facts []evidence.Result, omitted int, notes []string) {
 	floor := 3
 	if p, ok := review.PriorityOfSeverity(c.Floor); ok {
 		floor = p.Rank()
@@ -244,7 +250,7 @@ func (c CommandPlan) hold(findings []review.Finding, given []evidence.Result) (k
 		case f.Priority.Rank() > floor:
 			below++
 			continue
-		case f.File != "" && !c.about(f.File):
+		case f.File != "" && !f.Priority.Severe() && !c.its(f.File, b):
 			elsewhere++
 			continue
 		case c.Findings > 0 && said >= c.Findings:
@@ -307,7 +313,7 @@ func unneeded(plan AgentPlan, b review.Brief) review.Answer {
 
 // checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
 func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]evidence.Result, error) {
-	facts, err := examined(ctx, plan, a, snap.checker(l.History))
+	facts, err := examined(ctx, plan, a, snap.Brief, snap.checker(l.History))
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +324,7 @@ func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, 
 }
 
 // examined places the findings of a command's answer, says whose they are, and holds them against the command's bounds. The facts stand at the index of their finding.
-func examined(ctx context.Context, plan AgentPlan, a *review.Answer, check *evidence.Checker) (facts []evidence.Result, err error) {
+func examined(ctx context.Context, plan AgentPlan, a *review.Answer, b review.Brief, check *evidence.Checker) (facts []evidence.Result, err error) {
 	c, receipt := a.Command, &a.Receipt
 	facts = make([]evidence.Result, len(c.Findings))
 	for i := range c.Findings {
@@ -338,7 +344,7 @@ func examined(ctx context.Context, plan AgentPlan, a *review.Answer, check *evid
 		facts[i] = ev
 	}
 	var notes []string
-	c.Findings, facts, receipt.Omitted, notes = plan.Command.hold(c.Findings, facts)
+	c.Findings, facts, receipt.Omitted, notes = plan.Command.hold(b, c.Findings, facts)
 	receipt.Notes = append(receipt.Notes, notes...)
 	receipt.Findings = len(c.Findings)
 	return facts, nil

@@ -24,7 +24,7 @@ func rated(titles ...string) (out []review.Finding, facts []evidence.Result) {
 	return out, facts
 }
 
-// Floor, cap and files are enforced here and not asked of a model, and the receipt says what was left out.
+// Floor, cap and files are enforced here and not asked of a model, and the receipt says what was left out. Nothing severe is left out for its file (threats.md T635).
 func TestACommandIsHeldToItsBounds(t *testing.T) {
 	findings, given := rated("P2 a.go two", "P3 a.go three", "P0 a.go zero", "P1 docs/b.md one", "P2 - nowhere")
 	for name, row := range map[string]struct {
@@ -36,11 +36,11 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		"no bounds":         {CommandPlan{}, []string{"zero", "one", "two", "nowhere", "three"}, 0, nil},
 		"a floor":           {CommandPlan{Floor: "high"}, []string{"zero", "one"}, 0, []string{"3 findings left out: below the severity floor high"}},
 		"a cap":             {CommandPlan{Findings: 2}, []string{"zero", "one"}, 3, []string{"3 findings left out: beyond the limit of 2 (maxFindings)"}},
-		"files":             {CommandPlan{Include: []string{"docs/**"}}, []string{"one", "nowhere"}, 0, []string{"3 findings left out: about a file that is not one of the command's files"}},
-		"files left out":    {CommandPlan{Exclude: []string{"**/*.go"}}, []string{"one", "nowhere"}, 0, []string{"3 findings left out: about a file that is not one of the command's files"}},
+		"files":             {CommandPlan{Include: []string{"docs/**"}}, []string{"zero", "one", "nowhere"}, 0, []string{"2 findings left out: about a file that is not one of the command's files"}},
+		"files left out":    {CommandPlan{Exclude: []string{"**/*.go"}}, []string{"zero", "one", "nowhere"}, 0, []string{"2 findings left out: about a file that is not one of the command's files"}},
 		"a floor and a cap": {CommandPlan{Floor: "medium", Findings: 1}, []string{"zero"}, 3, []string{"1 finding left out: below the severity floor medium", "3 findings left out: beyond the limit of 1 (maxFindings)"}},
 	} {
-		kept, facts, omitted, notes := row.plan.hold(findings, given)
+		kept, facts, omitted, notes := row.plan.hold(review.Brief{}, findings, given)
 		var titles []string
 		for i, f := range kept {
 			if facts[i].Reason != f.Title {
@@ -53,8 +53,18 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		}
 	}
 	aside := []review.Finding{{Priority: review.P0, Category: "unreadable", Unconfirmed: "could not be read"}, {Priority: review.P1, Title: "said before", Unconfirmed: "not in its last answer"}}
-	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(aside, make([]evidence.Result, 2)); len(kept) != 2 {
+	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(review.Brief{}, aside, make([]evidence.Result, 2)); len(kept) != 2 {
 		t.Errorf("what a person has to look at was left out: %+v", kept)
+	}
+}
+
+// What a command finds in a file that it was given is about its files, by the name that the file has and the one that it had (threats.md T635).
+func TestWhatACommandWasGivenIsItsOwn(t *testing.T) {
+	brief := review.Brief{Files: []review.BriefFile{{Path: "lib/a.go", OldPath: "auth/a.go"}, {Path: "auth/b.go", OldPath: "lib/b.go"}, {Path: "lib/c.go"}}}
+	findings, given := rated("P2 auth/a.go moved from", "P2 auth/b.go moved to", "P2 lib/a.go moved away", "P2 lib/b.go moved in", "P2 lib/c.go another", "P2 b.go nobody's")
+	kept, _, _, notes := CommandPlan{Include: []string{"auth/**"}}.hold(brief, findings, given)
+	if d := cmp.Diff(findings[:4], kept) + cmp.Diff([]string{"2 findings left out: about a file that is not one of the command's files"}, notes); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -49,7 +49,7 @@ func (l *Loop) sort(ctx context.Context, plan AgentPlan, o review.JobOrder, w *r
 	if w.Tip != "" {
 		now = evidence.New(l.History, w.Tip, o.Head, nil)
 	}
-	facts, err := examined(ctx, plan, &w.Answer, now)
+	facts, err := examined(ctx, plan, &w.Answer, review.Brief{}, now)
 	if err != nil {
 		return err
 	}

@@ -23,13 +23,13 @@ func TestWorkOfAScheduledCommandIsChecked(t *testing.T) {
 	found := func(title string, p review.Priority, file, quote string, line *int) review.Finding {
 		return review.Finding{ID: title, Title: title, Priority: p, Category: "command", File: file, Evidence: quote, Line: line, Description: "It is so."}
 	}
-	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs", Floor: "medium", Findings: 4, Exclude: []string{"vendor/**"}}}
+	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs", Floor: "medium", Findings: 5, Exclude: []string{"vendor/**"}}}
 	work := func(tip string) review.JobWork {
 		return review.JobWork{Tip: tip, Pull: &review.PullWish{Title: "Mend " + planted, Body: planted, Branch: "prloop/x"}, Answer: review.Answer{
 			Receipt: review.AgentReceipt{Name: "liar", State: review.AgentComplete}, Log: planted,
 			Command: &review.CommandAnswer{Summary: planted, Wishes: []review.Wish{{Kind: review.WishPush, Title: planted, Branch: planted}}, Findings: []review.Finding{
 				found("off by a line", review.P1, "a.md", "widgets [flags] takes no flag", at(1)), found("made up", review.P0, "a.md", "four", nil), found("mended", review.P2, "a.md", "two", nil),
-				found("deleted", review.P2, "gone.md", "old words", nil), found("small", review.P3, "a.md", "one", nil), found("elsewhere", review.P1, "vendor/x.md", "", nil),
+				found("deleted", review.P2, "gone.md", "old words", nil), found("small", review.P3, "a.md", "one", nil), found("elsewhere", review.P2, "vendor/x.md", "", nil), found("severe elsewhere", review.P1, "vendor/y.md", "", nil),
 			}},
 		}}
 	}
@@ -37,8 +37,8 @@ func TestWorkOfAScheduledCommandIsChecked(t *testing.T) {
 		tip                    string
 		stands, aside, settled []string
 	}{
-		{after, []string{"off by a line"}, []string{"made up"}, []string{"mended", "deleted"}},
-		{"", []string{"off by a line", "mended", "deleted"}, []string{"made up"}, nil},
+		{after, []string{"off by a line"}, []string{"made up", "severe elsewhere"}, []string{"mended", "deleted"}},
+		{"", []string{"off by a line", "mended", "deleted"}, []string{"made up", "severe elsewhere"}, nil},
 	} {
 		l := &Loop{History: history, Briefer: &jobBrief{}, Secrets: []string{"correct-horse-battery-staple-93"}}
 		if row.tip != "" {
