@@ -125,7 +125,8 @@ func below(dir string, folders []string) bool {
 }
 
 // Ordinary is the name of a file beside one that its name takes out of a review, in the same folder and with the same ending, that no list here knows: a folder of
-// other people's code has another name in it, and an ending that lock files alone have is gone. A pattern that matches both was not written for what is left out.
+// other people's code has another name in it, and where that is all that takes the file out, its own name stays. An ending that lock files alone have is gone. A pattern
+// that matches both was not written for what is left out.
 func Ordinary(p string) string {
 	const other = "other"
 	parts := strings.Split(p, "/")
@@ -133,6 +134,9 @@ func Ordinary(p string) string {
 		if slices.Contains(vendorFolders, part) {
 			parts[i] = other
 		}
+	}
+	if moved := strings.Join(parts, "/"); moved != p && named(moved) == "" {
+		return moved
 	}
 	base := path.Base(p)
 	ending := path.Ext(base)

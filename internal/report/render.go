@@ -362,7 +362,7 @@ func steps(l links, d Data) []string {
 	case d.Verdict == nil && d.Receipt.Complete >= d.Receipt.MinReviewers && d.Discussion != nil && d.Discussion.Truncated:
 		say("Look at the discussion, and decide by hand: it is longer than what prloop reads.")
 	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers && slices.ContainsFunc(d.Commands, func(s Section) bool { return s.Short != "" }):
-		say("Review by hand what a command was not given, or have a maintainer raise its limit in `.reviewerc`, or change its `files` or `output.counts` there, and run the review again.")
+		say("Review by hand what a command was not given, or have a maintainer raise its limit in `.reviewerc`, or change its `files` or `output.counts` there (`files.exclude` names what it need not be given), and run the review again.")
 	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Run the review again: a part of it is missing, as said above. The receipt names who gave no complete answer, and why.")
 	case d.Verdict == nil && d.Outcome == review.Budget:
