@@ -174,8 +174,12 @@ const (
 
 // idle reports whether a narrowed brief leaves nothing to ask the command about: its files choose none of those that changed, but for those it is spared.
 func (c CommandPlan) idle(b review.Brief) bool {
-	its := slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == "" || !f.Excused })
-	return !its && slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout })
+	return none(b) && (len(c.Include) > 0 || slices.ContainsFunc(b.Files, func(f review.BriefFile) bool { return f.Omitted == notAbout }))
+}
+
+// none reports whether a command is spared every file that changed.
+func none(narrowed review.Brief) bool {
+	return len(narrowed.Files) > 0 && !slices.ContainsFunc(narrowed.Files, func(f review.BriefFile) bool { return f.Omitted == "" || !f.Excused })
 }
 
 // idleWords say of an idle command that none of its files changed.

@@ -118,6 +118,13 @@ func TestACommandIsToldOfItsFilesAlone(t *testing.T) {
 	if p := (CommandPlan{}); p.idle(p.narrow(review.Brief{})) {
 		t.Error("a command about all files is not asked")
 	}
+	lock := review.Brief{Files: []review.BriefFile{{Path: "go.sum", Omitted: "lock file", Excused: true}}}
+	if p := (CommandPlan{Include: []string{"**/*"}}); !p.idle(p.narrow(lock)) {
+		t.Error("a command that chooses its files is asked about none (threats.md T636)")
+	}
+	if p := (CommandPlan{}); p.idle(p.narrow(lock)) || !none(p.narrow(lock)) || none(p.narrow(brief)) {
+		t.Error("a command without files, whose prompt may be about more than them, is not asked, or it is not said that it was given none")
+	}
 }
 
 // What a command finds in a part of its files says nothing of the others, and who writes a change can make it as large as they like (threats.md T587).

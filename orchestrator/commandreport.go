@@ -14,13 +14,16 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 	c, plan := cleanerFor(in.Request.Target), in.Request.command(h)
 	d := report.Command{
 		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
-		Short: c.inline(plan.short(in.Snapshot.Brief)),
+		Short: c.inline(plan.short(in.Snapshot.Brief)), Nothing: none(plan.narrow(in.Snapshot.Brief)),
 	}
 	if r := h.Answer.Receipt; r.State != review.AgentComplete {
 		d.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
 	}
 	a := h.Answer.Command
 	if a == nil {
+		if d.Reason == "" {
+			d.Summary = plan.notAsked(in.Snapshot.Brief)
+		}
 		return report.RenderCommand(d)
 	}
 	d.Summary, d.Confidence, d.Notes = c.block(a.Summary), a.Confidence, c.lines(a.Notes)
@@ -56,6 +59,9 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 	return report.RenderCommand(d)
 }
 
+// notAsked stands for the summary of an idle command.
+func (c CommandPlan) notAsked(b review.Brief) string { return "Not asked: " + c.idleWords(b) + "." }
+
 // lines are a place's lines as numbers; 0 where it has none.
 func lines(line, end *int) (first, last int) {
 	if line != nil {
@@ -87,7 +93,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 		if plan == nil || !plan.feeds() {
 			continue
 		}
-		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts, Short: c.inline(plan.short(g.in.Snapshot.Brief))}
+		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts, Short: c.inline(plan.short(g.in.Snapshot.Brief)), Nothing: none(plan.narrow(g.in.Snapshot.Brief))}
 		if r := h.Answer.Receipt; r.State != review.AgentComplete {
 			s.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
 		}
@@ -99,7 +105,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 			}
 		}
 		if h.Answer.Command == nil && s.Reason == "" {
-			s.Summary = "Not asked: " + plan.idleWords(g.in.Snapshot.Brief) + "."
+			s.Summary = plan.notAsked(g.in.Snapshot.Brief)
 		}
 		out = append(out, s)
 	}

@@ -18,7 +18,9 @@ type Command struct {
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
 	// Short says how many of its files it was given whole; empty when these are all.
-	Short      string
+	Short string
+	// Nothing is true when nothing that it could be given changed.
+	Nothing    bool
 	Confidence review.Confidence
 	// Findings are what it found, Unverified those that were set aside.
 	Findings, Unverified []Finding
@@ -51,7 +53,7 @@ type Wish struct {
 func RenderCommand(c Command) string {
 	c = canonicalCommand(c)
 	p := page{links: links{c.Target, c.Receipt.HeadSHA}}
-	p.add(heading + c.Title + separator + came(len(c.Findings)+len(c.Lined), len(c.Unverified), c.Reason, c.Short))
+	p.add(heading + c.Title + separator + came(len(c.Findings)+len(c.Lined), len(c.Unverified), c.Reason, c.Short, c.Nothing))
 	if c.Reason != "" {
 		p.add(incomplete + sentence(c.Reason))
 	}

@@ -15,7 +15,9 @@ type Section struct {
 	// Summary is a Markdown block, Reason why the answer is not complete; empty when it is.
 	Summary, Reason string
 	// Short says how many of its files it was given whole; empty when these are all.
-	Short      string
+	Short string
+	// Nothing is true when nothing that it could be given changed.
+	Nothing    bool
 	Confidence review.Confidence
 	// Found is how many findings it has. Those that count stand among the report's own; Listed are those of a command whose findings do not.
 	Found  int
@@ -47,7 +49,7 @@ func (p *page) sections(list []Section) {
 
 // facts is the line below a section's title.
 func (s Section) facts() []string {
-	facts := []string{"command " + span(s.ID), came(s.Found, 0, s.Reason, s.Short)}
+	facts := []string{"command " + span(s.ID), came(s.Found, 0, s.Reason, s.Short, s.Nothing)}
 	if s.Found > 0 && s.Counts {
 		facts[1] += countedFact
 	}
@@ -62,7 +64,7 @@ func sections(list []Section, local bool) []Section {
 	for _, s := range list {
 		c := Section{
 			ID: word(s.ID), Title: cmp.Or(inline(cmp.Or(s.Title, s.ID)), "(no title)"), Reason: sentence(inline(s.Reason)), Short: sentence(inline(s.Short)), Confidence: review.Confidence(word(string(s.Confidence))),
-			Found: max(s.Found, 0), Counts: s.Counts,
+			Found: max(s.Found, 0), Counts: s.Counts, Nothing: s.Nothing,
 		}
 		if texts := paragraphs(prose(s.Summary)); len(texts) > 0 {
 			c.Summary = strings.Join(texts[:brief(texts)], "\n\n")
@@ -85,8 +87,9 @@ func sections(list []Section, local bool) []Section {
 	return out
 }
 
-// came is what a command's answer came to, in a few words: found findings, and others that were set aside. short says that it was not given all.
-func came(found, aside int, reason, short string) string {
+// came is what a command's answer came to, in a few words: found findings, and others that were set aside. short says that it was not given all, nothing that
+// no changed file was there to give.
+func came(found, aside int, reason, short string, nothing bool) string {
 	switch {
 	case found > 0:
 		return count(found, "finding")
@@ -96,6 +99,8 @@ func came(found, aside int, reason, short string) string {
 		return count(aside, "finding") + " set aside"
 	case short != "":
 		return "no findings in what it was given"
+	case nothing:
+		return "given no changed file"
 	}
 	return "no findings"
 }
