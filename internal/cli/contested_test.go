@@ -12,6 +12,7 @@ import (
 
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/forge"
+	"github.com/prloop/prloop/internal/testkit/postgres"
 )
 
 // What a maintainer says in a thread of what is approved takes the success back wherever its review cannot begin, or waits for its turn, also where no event told of it; what
@@ -39,6 +40,22 @@ func TestContestedInAThreadWhileNobodyCanReview(t *testing.T) {
 			h.open(9, func(s *forge.PullSpec) { s.Title = "HANG" })
 			h.within("a reviewer to be at work", func() bool { _, err := os.Stat(filepath.Join(h.home, "hangs")); return err == nil })
 		}, "mona", "error"},
+		"at work on another commit of it": {nil, func(h *hall, p *forge.PullRequest) {
+			first := p.HeadSHA()
+			if _, err := p.Push("contributor", "More", map[string]string{"notes2.txt": "more\n"}); err != nil {
+				h.t.Fatal(err)
+			}
+			h.within("a reviewer to be at work", func() bool { _, err := os.Stat(filepath.Join(h.home, "hangs")); return err == nil })
+			if err := h.repo.MoveBranch("shared", first); err != nil {
+				h.t.Fatal(err)
+			}
+			h.forge.Delivered()
+		}, "mona", "error"},
+		"paused and closed meanwhile": {[]string{"--every", "1h"}, func(h *hall, p *forge.PullRequest) {
+			h.run("pause")
+			p.SetState("CLOSED")
+			h.forge.Delivered()
+		}, "mona", "error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,12 +72,50 @@ func TestContestedInAThreadWhileNobodyCanReview(t *testing.T) {
 			row.hinder(h, p)
 			nextSecond()
 			objects(p, row.who, map[string]string{"mona": "COLLABORATOR", "lisa": "CONTRIBUTOR"}[row.who])
+			if _, _, state, _ := p.Words(); state == "CLOSED" {
+				h.forge.Delivered()
+				p.SetState("OPEN")
+			}
 			if row.state == "success" {
 				h.within("it to wait", func() bool { return h.wanted()["#8"].Open() })
 				time.Sleep(time.Second)
 			}
 			h.status(p.HeadSHA(), row.state)
 			s.stop(t, syscall.SIGKILL)
+		})
+	}
+}
+
+// Nor where workers do the reviews, of which the process that hears of it does not know whether they are at work, or there at all.
+func TestContestedInAThreadWhileWorkersReview(t *testing.T) {
+	t.Parallel()
+	for name, hinder := range map[string]func(h *hall, w *server){
+		"all at work": func(h *hall, _ *server) {
+			h.open(10, func(s *forge.PullSpec) { s.Title = "HANG" })
+			h.within("a reviewer to be at work", func() bool { _, err := os.Stat(filepath.Join(h.home, "hangs")); return err == nil })
+		},
+		"none alive": func(h *hall, w *server) { w.stop(h.t, os.Kill) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			h.database = postgres.New(t)
+			h.env = append(h.env, "PRLOOP_DATABASE="+h.database)
+			write(t, filepath.Join(h.home, "may.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\n[ -e approved ] && { touch hangs; exec sleep 600; }\nexec ./reads.sh\n"))
+			if err := os.Chmod(filepath.Join(h.home, "may.sh"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			may := "exec:" + filepath.Join(h.home, "may.sh")
+			s := h.serve("", "--reviews", "0", "--reviewers", may)
+			w := h.work("one", []string{may}, "--reviews", "1")
+			h.status(p.HeadSHA(), "success")
+			h.settled(1)
+			write(t, filepath.Join(h.home, "approved"), nil)
+			hinder(h, w)
+			nextSecond()
+			objects(p, "mona", "COLLABORATOR")
+			h.status(p.HeadSHA(), "error")
+			s.stop(t, os.Kill)
 		})
 	}
 }

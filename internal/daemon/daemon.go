@@ -380,10 +380,22 @@ func (d *Daemon) atWork() int {
 	return len(d.working)
 }
 
-// backlog reports whether looks at pull requests wait for their turn: the queue is paused, or all who review are at work.
-func (d *Daemon) backlog(ctx context.Context) bool {
+// backlog gives what is wanted of a pull request, and whether that waits for its turn: the queue is paused, all who review are at work, which of other processes nobody
+// knows here, or somebody is at work on it who began before all was said.
+func (d *Daemon) backlog(ctx context.Context, repo review.Repo, pr int) (w store.Wanted, waits bool, err error) {
+	w, err = d.record.Wanted(ctx, store.Subject(fullName(repo), pr, 0))
+	if errors.Is(err, store.ErrNotFound) {
+		return w, false, nil
+	}
+	if err != nil || !w.Open() || w.Begun {
+		return w, false, err
+	}
 	paused, err := queue.Paused(ctx, d.record)
-	return err != nil || !paused.IsZero() || d.Reviews > 0 && d.atWork() >= d.Reviews
+	if err != nil || !paused.IsZero() || d.atWork() >= d.Reviews || d.isWorking(w.Subject) {
+		return w, true, err
+	}
+	runs, err := d.record.ListRuns(ctx, store.Filter{Repo: repo.String(), PR: pr, State: store.Running, Limit: 1})
+	return w, len(runs) > 0, err
 }
 
 func (d *Daemon) isWorking(subject string) bool {
@@ -437,7 +449,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 		d.wake()
 	}
 	if first && told.Pull.HeadSHA != "" {
-		d.suspect(ctx, told.Pull, slices.ContainsFunc(told.Looks, intake.Look.Contests) && d.backlog(ctx))
+		d.suspect(ctx, told.Pull, d.objected(ctx, told))
 	}
 	if first && told.Account != "" {
 		select {
@@ -446,6 +458,13 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 		}
 	}
 	return nil
+}
+
+// objected reports whether what somebody said, at an event or before it, waits to be heard. What was said before is not
+// asked about at an event that brings no look forward.
+func (d *Daemon) objected(ctx context.Context, told intake.Told) bool {
+	w, waits, err := d.backlog(ctx, told.Repo, told.Pull.Number)
+	return err != nil || waits && slices.ContainsFunc(told.Looks, func(l intake.Look) bool { return l.Contests() || w.Said != "" && !l.Patient })
 }
 
 // want is a look as it is recorded.

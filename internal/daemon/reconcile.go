@@ -183,8 +183,8 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 			return err
 		}
 	}
-	if d.backlog(ctx) {
-		for _, pr := range talked {
+	for _, pr := range talked {
+		if _, waits, err := d.backlog(ctx, repo, pr.Number); waits || err != nil {
 			d.suspect(ctx, pr, true)
 		}
 	}
@@ -305,11 +305,8 @@ func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
 
 // contested reports whether somebody who may block said something of a pull request that no look has heard, and none hears soon. What others say has nobody read its threads.
 func (d *Daemon) contested(ctx context.Context, client hub, pr review.PullRequest) (bool, error) {
-	w, err := d.record.Wanted(ctx, store.Subject(fullName(pr.Repo), pr.Number, 0))
-	if errors.Is(err, store.ErrNotFound) || err == nil && (!w.Open() || !d.backlog(ctx)) {
-		return false, nil
-	}
-	if err != nil {
+	w, waits, err := d.backlog(ctx, pr.Repo, pr.Number)
+	if err != nil || !waits {
 		return false, err
 	}
 	l := look{Daemon: d, Wanted: w, target: review.Target{Repo: pr.Repo, PR: pr.Number}}

@@ -60,6 +60,8 @@ type Wanted struct {
 	Want
 	// Asked counts how often it was, Handled how far that was seen to: something is wanted while it is less.
 	Asked, Handled int64
+	// Begun is true when a task is at work that began after it was asked for last.
+	Begun bool
 	// Since is when it was asked for first, Due when it may begin. Updated is when it was seen to last.
 	Since, Due, Updated time.Time
 	// Tries is how often it failed.
@@ -221,7 +223,7 @@ func (s *Store) names(ctx context.Context, op, query string) (names []string, er
 }
 
 func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wanted, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, since, due, updated, tries, outcome, why, run, seen, repo_key, said
+	rows, err := s.read.QueryContext(ctx, `SELECT subject, repo, pr, comment, priority, renewed > handled, asked, handled, queued = asked AND asked > handled, since, due, updated, tries, outcome, why, run, seen, repo_key, said
 		FROM wanted WHERE `+where, args...)
 	if err != nil {
 		return nil, s.wrap(op, err)
@@ -231,7 +233,7 @@ func (s *Store) wanted(ctx context.Context, op, where string, args ...any) ([]Wa
 	for rows.Next() {
 		var w Wanted
 		var since, due, updated sql.NullInt64
-		if err := rows.Scan(&w.Subject, &w.Repo, &w.PR, &w.Comment, &w.Priority, &w.Anew, &w.Asked, &w.Handled, &since, &due, &updated, &w.Tries,
+		if err := rows.Scan(&w.Subject, &w.Repo, &w.PR, &w.Comment, &w.Priority, &w.Anew, &w.Asked, &w.Handled, &w.Begun, &since, &due, &updated, &w.Tries,
 			&w.Outcome, &w.Why, &w.Run, &w.Seen, &w.Key, &w.Said); err != nil {
 			return nil, s.wrap(op, err)
 		}

@@ -53,7 +53,10 @@ func testWanted(t *testing.T, b Backend) {
 	if all, err := s.InQueue(ctx); err != nil || len(all) != 1 || all[0] != want.Subject {
 		t.Errorf("%v stand in the queue, %v", all, err)
 	}
-	if w, err := s.Begin(ctx, want.Subject); err != nil || w.Asked != 1 || !w.Open() {
+	if w := find(); w.Begun {
+		t.Error("what stands in the queue has begun")
+	}
+	if w, err := s.Begin(ctx, want.Subject); err != nil || w.Asked != 1 || !w.Open() || !w.Begun {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if all, err := s.InQueue(ctx); err != nil || len(all) != 1 {
@@ -63,6 +66,9 @@ func testWanted(t *testing.T, b Backend) {
 	urgent := want
 	urgent.Priority, urgent.Anew = 1, true
 	deliver("c", true, urgent) // while it is worked on
+	if w := find(); w.Begun {
+		t.Error("who is at work on it knows of what was asked for since")
+	}
 	due(1)
 	must(t, s.Queued(ctx, want.Subject))
 	must(t, s.Aside(ctx, want.Subject, time.Hour)) // the queue has a task that is at work on it
