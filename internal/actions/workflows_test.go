@@ -51,6 +51,52 @@ func TestExamplesWithstandKnownAttacks(t *testing.T) {
 	}
 }
 
+// A job that ends others of its kind is not one that reviews nothing: an event that asks for no review, be it a new title or another label, has a group of its own, and a
+// job whose check has another name (threats.md T460, T638).
+func TestWhatReviewsNothingEndsNoReview(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if !strings.Contains(text, "cancel-in-progress: true") {
+			continue
+		}
+		several++
+		types := regexp.MustCompile(`types: .*`).FindString(text)
+		for event, told := range map[string]string{"edited": "github.event.changes.base", "labeled": "github.event.label.name != 'prloop'"} {
+			if !strings.Contains(types, event) {
+				continue
+			}
+			for _, line := range []string{`(?m)^  group: .*`, `(?m)^    name: .*`, `(?m)^        if: .*`} {
+				if found := regexp.MustCompile(line).FindString(text); !strings.Contains(found, told) {
+					t.Errorf("%s: %q does not tell by %s", file, found, told)
+				}
+			}
+		}
+	}
+	if several < 2 {
+		t.Errorf("%d examples have jobs that end others", several)
+	}
+}
+
+// An example that skips its job where the label is absent does not where another base branch is chosen (threats.md T220).
+func TestAnotherBaseIsSeenToWithoutTheLabel(t *testing.T) {
+	data, err := os.ReadFile("../../examples/review-on-label.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), "\n      contains(github.event.pull_request.labels.*.name, 'prloop') || github.event.changes.base\n") {
+		t.Error("the job is skipped")
+	}
+}
+
 // Jobs of each example know each other's comments.
 func TestExamplesShareAKey(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yml")
