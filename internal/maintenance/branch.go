@@ -47,8 +47,8 @@ type leftBranch struct {
 	Why  string `json:"why"`
 }
 
-// settle finds the branch of a job: the first of its names whose branch can be made or is all prloop's own. One that a person pushed to, or
-// that cannot take in the default branch, stays as it is.
+// settle finds the branch of a job: the first of its names whose branch can be made or is all prloop's own. One that a person pushed to, that
+// cannot take in the default branch, or whose pull request a person has given another base branch, stays as it is.
 func (l *Loop) settle(ctx context.Context, req Request) (p place, err error) {
 	p = place{Old: git.NoCommit, From: req.Head}
 	above := ""
@@ -103,6 +103,9 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 	if foreign != nil {
 		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: sanitize.Line(foreign.Author, 80) + " pushed to it"}, nil
 	}
+	if pull.Number != 0 && pull.BaseRef != req.Base {
+		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: "its pull request goes to " + sanitize.Line(pull.BaseRef, 80)}, nil
+	}
 	p.Old = head
 	if pull.Number == 0 {
 		p.Replace = true
@@ -117,15 +120,15 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 	return nil, err
 }
 
-// pullOf is the open pull request of a branch onto the default branch; the zero value when there is none.
-func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (review.PullRequest, error) {
+// pullOf is the open pull request of a branch, one onto the default branch before any other; the zero value when there is none.
+func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (found review.PullRequest, err error) {
 	pulls, err := l.Forge.PullsOfBranch(ctx, req.Target.Repo, branch)
 	for _, pull := range pulls {
-		if pull.BaseRef == req.Base {
-			return pull, err
+		if found.Number == 0 || pull.BaseRef == req.Base {
+			found = pull
 		}
 	}
-	return review.PullRequest{}, err
+	return found, err
 }
 
 // foreign is a commit of a branch, of those the default branch does not have, that is not the job's own; nil when there is none.
