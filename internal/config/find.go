@@ -39,7 +39,7 @@ func discoveryKeys() []key {
 		d("discovery.full", "Whether the finder looks for context outside the change before a full review, in two model calls more (docs/context.md).", boolean(), false, func(d *Discovery) any { return &d.Full }),
 		d("discovery.quick", "Whether it does so before a quick scan.", boolean(), false, func(d *Discovery) any { return &d.Quick }),
 		{path: "finder", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Finder) },
-			doc: "Who looks for context where `discovery.full` or `discovery.quick` asks for it. `off`, `none` or `false` is nobody. Without it: builtin when a model is configured."},
+			doc: "Who looks for context where `discovery.full` or `discovery.quick` asks for it. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody. Without it: builtin when a model is configured."},
 		d("discovery.max_fragments", "Files the finder may have read.", integer(1, 20), true, func(d *Discovery) any { return &d.Fragments }),
 		d("discovery.max_excerpt_chars", "Characters one excerpt may have. Of each file three times as much is shown to the finder.", integer(200, 50_000), true, func(d *Discovery) any { return &d.ExcerptChars }),
 		d("discovery.max_listing_dirs", "Folders that are listed for the finder: those of `discovery.folders` first, then those of the change, the root and those around it.", integer(1, 100), true, func(d *Discovery) any { return &d.Dirs }),

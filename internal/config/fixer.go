@@ -28,12 +28,16 @@ func defaultFixLimits() review.Limits {
 	return l
 }
 
-// fixerValue reads and writes a fixer as a file has it: a group of keys, or none.
+// fixerValue reads and writes a fixer as a file has it: a group of keys, or a word.
 type fixerValue Agent
 
 // UnmarshalJSON reads it; the schema lets no other words pass.
 func (f *fixerValue) UnmarshalJSON(b []byte) error {
-	if text := string(b); text == "false" || text == `"`+UseNone+`"` {
+	switch string(b) {
+	case `"` + review.KindBuiltin + `"`:
+		*f = fixerValue{Use: review.KindBuiltin}
+		return nil
+	case "false", `"` + UseNone + `"`:
 		*f = fixerValue{Use: UseNone}
 		return nil
 	}

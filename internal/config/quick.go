@@ -51,7 +51,7 @@ func quickKeys() []key {
 		q("auto_full.over_lines", "With `tier: auto`: a change of more lines is reviewed in full at once. 0 is never.", integer(0, 1_000_000), false, func(q *Quick) any { return &q.Triggers.OverLines }),
 		q("auto_full.untrusted", "With `tier: auto`: a pull request whose author may not write to the repository is reviewed in full at once.", boolean(), false, func(q *Quick) any { return &q.Triggers.Untrusted }),
 		{path: "scout", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Scout) },
-			doc: "Who makes the quick scan. `off`, `none` or `false` is nobody: every change is then reviewed in full. Without it: builtin when a model is configured."},
+			doc: "Who makes the quick scan. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody: every change is then reviewed in full. Without it: builtin when a model is configured."},
 		q("quick.prompt", "What the scout is to mind beside its task.", text(1, 4000), false, func(q *Quick) any { return &q.Prompt }),
 		{path: "full.prompt", shape: text(1, 4000), field: func(s *Settings) any { return &s.FullPrompt },
 			doc: "What the reviewers of a full review are to mind beside their task. It adds to the review and changes none of its rules."},

@@ -150,13 +150,13 @@ func keys() []key {
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
 			operator: "it guards the operator's money", doc: "Dollars all runs may spend within 24 hours, counted in the same way."},
 		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
-			doc: "Who fixes what the reviewers found, after every round but the last. `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
+			doc: "Who fixes what the reviewers found, after every round but the last. `builtin` is short for `{use: builtin}`; `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
 				"builtin reviewer takes part, else none."},
 		{path: "verifier", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Verifier) },
-			doc: "Who tries to refute what the reviewers found, before it counts. `off`, `none` or `false` is nobody. Without it: builtin, with the model of the first builtin or ACP " +
+			doc: "Who tries to refute what the reviewers found, before it counts. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody. Without it: builtin, with the model of the first builtin or ACP " +
 				"reviewer, when a model is configured and one takes part."},
 		{path: "judge", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Judge) },
-			doc: "Who judges what developers say against findings in prloop's threads (docs/threads.md). `off`, `none` or `false` is nobody: threads are then left to people. Without it: builtin, when a " +
+			doc: "Who judges what developers say against findings in prloop's threads (docs/threads.md). `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody: threads are then left to people. Without it: builtin, when a " +
 				"model is configured and one reviews, with a model that did not raise the finding where the reviewers have more than one. Its budgets are those of `verification`."},
 		{path: "human_reviewers", shape: list(shape{"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[A-Za-z0-9][A-Za-z0-9-]*(/[A-Za-z0-9._-]+)?$"}, 0, 15), field: func(s *Settings) any { return &s.HumanReviewers },
 			doc: "Who is asked to review when prloop and a developer do not agree about a finding: logins, and teams as `org/team`. With any who may write, a pull request has human reviewers."},

@@ -100,13 +100,18 @@ var forms = map[string]string{
 	timeSpan:     "a time span such as 90s or 10m",
 }
 
-// fixerShape is the fixer, or the word that there is none. The group stands in "then" so that its faults are told one by one,
-// as those of the other agents.
+// orWord is an agent's group of keys or one of a few words; review.KindBuiltin is short for {use: builtin}. The group stands in
+// "then" so that its faults are told one by one, as those of the other agents.
+func orWord(agent shape, words ...any) shape {
+	return shape{"if": shape{"type": "object"}, "then": agent, "else": shape{"enum": append([]any{review.KindBuiltin}, words...)}}
+}
+
+// fixerShape is the fixer, or a word.
 func fixerShape() shape {
 	agent := agentShape(false)
 	agent["properties"].(shape)["use"] = described(choice(review.KindBuiltin, review.KindCommand, review.KindACP),
 		"builtin edits with a model; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol.")
-	return shape{"if": shape{"type": "object"}, "then": agent, "else": shape{"enum": []any{UseNone, false}}}
+	return orWord(agent, UseNone, false)
 }
 
 // agentShape is a reviewer, or the comments analyzer, which needs no name and has no lens.

@@ -173,10 +173,13 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Type:
 		return fmt.Sprintf("is %s, but must be %s", article(k.Got), article(k.Want...))
 	case *kind.Enum:
-		if got, ok := k.Got.(string); ok {
-			return fmt.Sprintf("%q is not one of %s", clip(got), words(k.Want))
+		if slices.Contains(k.Want, any(UseNone)) && slices.Contains(k.Want, any(false)) { // orWord
+			return fmt.Sprintf("is %s, but must be a group such as {use: acp, preset: opencode}, or one of %s", quoted(k.Got), words(k.Want))
 		}
-		return "is not one of " + words(k.Want)
+		if len(k.Want) == 1 {
+			return fmt.Sprintf("is %s, but must be %s", quoted(k.Got), words(k.Want))
+		}
+		return quoted(k.Got) + " is not one of " + words(k.Want)
 	case *kind.Required:
 		return "lacks " + strings.Join(k.Missing, ", ")
 	case *kind.Minimum:
@@ -233,6 +236,14 @@ func (s *source) meant(k jsonschema.ErrorKind) string {
 		return word
 	}
 	return nearest.Name(got, candidates)
+}
+
+// quoted shows a value that is not accepted: a text in quotes, anything else as it is written.
+func quoted(v any) string {
+	if text, ok := v.(string); ok {
+		return strconv.Quote(clip(text))
+	}
+	return clip(fmt.Sprint(v))
 }
 
 func article(kinds ...string) string {

@@ -39,7 +39,7 @@ func TestEveryFaultHasItsOwnLine(t *testing.T) {
 	}
 	got := strings.Join(faultLines(t, Validate(Repository, ".reviewerc", data)), "\n")
 	want := strings.TrimSpace(`
-1 version: is not one of 1
+1 version: is 2, but must be 1
 2 modle: unknown key -> model
 3 base_url: may be set only by the operator (command line, environment or config.yml): whoever chooses the endpoint receives the operator's key
 4 api_key: may be set only by the operator (command line, environment or config.yml): a secret in a repository is no secret

@@ -33,20 +33,24 @@ func defaultVerification() Verification {
 	return Verification{Limits: l, LookBelow: 0.65, StrongerBelow: 0.6, ExtraFiles: 2, ExtraLines: 200}
 }
 
-// verifierShape is the verifier, or a word that there is none.
+// verifierShape is the verifier, or a word.
 func verifierShape() shape {
 	agent := agentShape(false)
 	agent["properties"].(shape)["use"] = described(choice(review.KindBuiltin, review.KindCommand, review.KindACP),
 		"builtin asks a model; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol.")
-	return shape{"if": shape{"type": "object"}, "then": agent, "else": shape{"enum": []any{useOff, UseNone, false}}}
+	return orWord(agent, useOff, UseNone, false)
 }
 
-// verifierValue reads and writes a verifier as a file has it: a group of keys, or a word that there is none.
+// verifierValue reads and writes a verifier as a file has it: a group of keys, or a word.
 type verifierValue Agent
 
 // UnmarshalJSON reads it; the schema lets no other words pass.
 func (v *verifierValue) UnmarshalJSON(b []byte) error {
-	if text := string(b); text == "false" || text == `"`+useOff+`"` || text == `"`+UseNone+`"` {
+	switch string(b) {
+	case `"` + review.KindBuiltin + `"`:
+		*v = verifierValue{Use: review.KindBuiltin}
+		return nil
+	case "false", `"` + useOff + `"`, `"` + UseNone + `"`:
 		*v = verifierValue{Use: UseNone}
 		return nil
 	}
