@@ -213,8 +213,41 @@ func (c *Checkout) Tracked(ctx context.Context) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
 }
 
-// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): ErrUnknownRevision, or ErrNoCommits
-// where there is none at all.
+// Base is the branch that work usually leaves from, as a person names it: HEAD where no name says so, empty where there are no commits.
+func (c *Checkout) Base(ctx context.Context) string {
+	for _, name := range append(slices.Clone(likelyBases), "HEAD") {
+		if _, err := c.git.resolve(ctx, c.place(), name); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// likelyBases are the names that Base tries, in this order.
+var likelyBases = []string{"origin/HEAD", "main", "master"}
+
+// mostBranches bounds how many names a person is told.
+const mostBranches = 5
+
+// branches are a few names of branches: likely bases first, then those with the newest commits. None where git cannot say.
+func (c *Checkout) branches(ctx context.Context) []string {
+	out, err := c.git.run(ctx, command{name: "for-each-ref", at: c.place(), args: []string{"--sort=-committerdate", "--format=%(refname)", "refs/heads", "refs/remotes"}, limit: listLimit})
+	if err != nil {
+		return nil
+	}
+	names := strings.Fields(strings.NewReplacer("refs/heads/", "", "refs/remotes/", "").Replace(string(out)))
+	unlikely := func(name string) int {
+		if i := slices.Index(likelyBases, name); i >= 0 {
+			return i
+		}
+		return len(likelyBases)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return unlikely(a) - unlikely(b) })
+	return names[:min(len(names), mostBranches)]
+}
+
+// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): *UnknownRevisionError, or
+// ErrNoCommits where there is none at all.
 func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("revision %q: %w", rev, ErrName)
@@ -224,6 +257,8 @@ func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 		if _, missing := c.git.resolve(ctx, c.place(), "HEAD"); errors.Is(missing, ErrUnknownRevision) {
 			return "", fmt.Errorf("revision %q: %w", rev, ErrNoCommits)
 		}
+		_, shallow := os.Stat(filepath.Join(c.common, "shallow"))
+		return "", &UnknownRevisionError{Revision: rev, Branches: c.branches(ctx), Shallow: shallow == nil}
 	}
 	return commit, err
 }

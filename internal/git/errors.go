@@ -46,6 +46,22 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
+// UnknownRevisionError is an ErrUnknownRevision about what a person typed in a checkout.
+type UnknownRevisionError struct {
+	Revision string
+	// Branches are names that exist there, the likeliest bases first; a few at most.
+	Branches []string
+	// Shallow says that the checkout has a part of the history alone.
+	Shallow bool
+}
+
+func (e *UnknownRevisionError) Error() string {
+	return fmt.Sprintf("revision %q: %v", e.Revision, ErrUnknownRevision)
+}
+
+// Is makes it an ErrUnknownRevision.
+func (e *UnknownRevisionError) Is(target error) bool { return target == ErrUnknownRevision }
+
 // CommandError is a git command that failed for a reason without a sentinel.
 type CommandError struct {
 	// Command is the subcommand, such as "fetch".

@@ -30,8 +30,27 @@ func Command() subcommand.Command {
 			for _, name := range w.Files {
 				fmt.Fprintf(p.Stdout, "wrote %s\n", sanitize.Terminal(name))
 			}
-			fmt.Fprintf(p.Stdout, "next: prloop run --base %s\n", w.Base)
+			fmt.Fprint(p.Stdout, o.next(w.Base))
 			return nil
 		},
 	}
+}
+
+// next says what is left to a person.
+func (o Options) next(base string) string {
+	text := "next: prloop run --base " + base + "\n"
+	if base == "" {
+		text = "next: commit something; prloop run --base HEAD then reviews what you change\n"
+	}
+	if o.Workflow {
+		text += "next, for the workflow:\n" +
+			"  gh secret set OPENAI_API_KEY\n" +
+			"  openssl rand -hex 32 | gh secret set PRLOOP_MARKER_KEY\n" +
+			"  gh label create prloop\n" +
+			"  commit and push " + workflowName + ", then add the label prloop to a pull request\n"
+	}
+	if o.Hook {
+		text += "the hook runs before each git push; git push --no-verify skips it\n"
+	}
+	return text
 }

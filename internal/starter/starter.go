@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
@@ -39,7 +40,7 @@ type Options struct {
 type Written struct {
 	// Files are their names as a person would type them at the root of the checkout.
 	Files []string
-	// Base is the revision that local changes are usually reviewed against.
+	// Base is the revision that local changes are usually reviewed against; empty before the first commit.
 	Base string
 }
 
@@ -63,6 +64,9 @@ func Write(ctx context.Context, dir string, o Options) (w Written, err error) {
 		return w, err
 	}
 	c, err := g.Checkout(dir)
+	if errors.Is(err, git.ErrNotRepository) {
+		return w, advice.Misuse("go to a checkout, or make this folder one: git init", "%w", err)
+	}
 	if err != nil {
 		return w, err
 	}
@@ -103,7 +107,7 @@ func Write(ctx context.Context, dir string, o Options) (w Written, err error) {
 		}
 		w.Files = append(w.Files, f.shown)
 	}
-	w.Base = base(ctx, c)
+	w.Base = c.Base(ctx)
 	return w, nil
 }
 
@@ -130,16 +134,6 @@ func (f file) write(force bool) error {
 	}
 	_, err = out.WriteString(f.text)
 	return errors.Join(err, out.Chmod(f.mode), out.Close())
-}
-
-// base is the branch that work usually leaves from.
-func base(ctx context.Context, c *git.Checkout) string {
-	for _, name := range []string{"origin/HEAD", "main", "master"} {
-		if _, err := c.Resolve(ctx, name); err == nil {
-			return name
-		}
-	}
-	return "HEAD"
 }
 
 // reviewerc is the file for what stands in a checkout. Lines that begin with # and no space are settings that are off.
