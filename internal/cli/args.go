@@ -76,6 +76,9 @@ func group(c *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// otherWords are what people call commands that have another name here.
+var otherWords = map[string]string{"review": "run", "check": "run", "fix": "run", "list": "runs", "logs": "show", "report": "show", "ignore": "dismiss", "setup": "init"}
+
 // unknownCommand refuses the name of a command that is not there; it is only asked when no command has that name.
 func unknownCommand(c *cobra.Command, a []string) error {
 	if len(a) == 0 {
@@ -85,7 +88,11 @@ func unknownCommand(c *cobra.Command, a []string) error {
 	if c.HasParent() {
 		err = fmt.Errorf("%w of %s", err, within(c))
 	}
-	if near := c.SuggestionsFor(a[0]); len(near) > 0 {
+	near := c.SuggestionsFor(a[0])
+	if word := otherWords[a[0]]; word != "" && !c.HasParent() {
+		near = []string{word}
+	}
+	if len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %q?", err, near[0])
 	}
 	return usageError(c, err)

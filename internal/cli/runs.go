@@ -168,6 +168,8 @@ func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	run, err := s.Find(ctx, part)
 	var many *store.AmbiguousError
 	switch {
+	case errors.Is(err, store.ErrNotFound) && part == app.Latest:
+		return run, advice.Misuse("review something first: prloop run 123, or prloop run --base REVISION", "no runs yet: none is the latest")
 	case errors.Is(err, store.ErrNotFound):
 		next := "prloop runs lists them"
 		if nearest.Name(part, []string{app.Latest}) != "" {

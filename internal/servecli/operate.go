@@ -48,14 +48,22 @@ func Operate(h host.Host) []subcommand.Command {
 		},
 		{
 			Use: "pause", Short: "Pause the queue: no new reviews start", Long: "Pauses every server of this database. Running reviews finish, and comments that need no review are answered.\nprloop resume-queue ends the pause.",
-			Run: with(func(ctx context.Context, _ subcommand.Process, s *app.Service, _ []string) error {
-				return queue.Pause(ctx, s.Record())
+			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, _ []string) error {
+				if err := queue.Pause(ctx, s.Record()); err != nil {
+					return err
+				}
+				fmt.Fprintln(p.Stdout, "paused: no server of this database starts a review; to undo it: prloop resume-queue")
+				return nil
 			}),
 		},
 		{
 			Use: "resume-queue", Short: "Resume the queue after a pause",
-			Run: with(func(ctx context.Context, _ subcommand.Process, s *app.Service, _ []string) error {
-				return queue.Unpause(ctx, s.Record())
+			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, _ []string) error {
+				if err := queue.Unpause(ctx, s.Record()); err != nil {
+					return err
+				}
+				fmt.Fprintln(p.Stdout, "not paused: servers of this database start reviews; to undo it: prloop pause")
+				return nil
 			}),
 		},
 		{
