@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
@@ -23,17 +24,41 @@ type Words struct {
 // ErrNotNamed: no pull request was named, and no branch is checked out that could have one.
 var ErrNotNamed = errors.New("no pull request was named, and this folder is on no branch")
 
-// NoRemoteError: a pull request was named by less than its address, in a folder that belongs to no repository on GitHub.
-type NoRemoteError struct{ Dir string }
+// NoRemoteError: a repository was meant without its name, in a folder that belongs to none on GitHub.
+type NoRemoteError struct {
+	Dir string
+	// Checkout says that the folder is in one; Remotes are those it has.
+	Checkout bool
+	Remotes  []git.Remote
+	// Base is what local changes of the checkout are compared with; empty where there can be none.
+	Base string
+	// PullRequest says that a pull request of the repository was meant.
+	PullRequest bool
+}
 
+// Error says what is missing, without the remotes' addresses, which may hold a password.
 func (e *NoRemoteError) Error() string {
-	return fmt.Sprintf("%s is not in a checkout of a GitHub repository", filepath.Base(e.Dir))
+	name := filepath.Base(e.Dir)
+	switch {
+	case !e.Checkout:
+		return name + " is in no git repository"
+	case len(e.Remotes) == 0:
+		return name + " is in a git repository that has no remote"
+	}
+	var names []string
+	for _, r := range e.Remotes[:min(len(e.Remotes), 3)] {
+		names = append(names, r.Name)
+	}
+	return fmt.Sprintf("%s is in a git repository without a remote on a GitHub host that gh knows (it has %s)", name, strings.Join(names, ", "))
 }
 
 // Target finds the pull request a person means.
 func (s *Service) Target(ctx context.Context, w Words) (review.Target, error) {
 	here, branch, err := s.here(ctx, w)
 	if err != nil {
+		if lost := (*NoRemoteError)(nil); errors.As(err, &lost) {
+			lost.PullRequest = true
+		}
 		return review.Target{}, err
 	}
 	var owner string
@@ -65,15 +90,16 @@ func (s *Service) here(ctx context.Context, w Words) (review.Repo, string, error
 	if err != nil {
 		return review.Repo{}, "", err
 	}
+	lost := &NoRemoteError{Dir: w.Dir}
 	if c, err := g.Checkout(w.Dir); err == nil {
+		lost.Checkout, lost.Base = true, c.Base(ctx)
 		if branch, err = c.Branch(ctx); err != nil && !errors.Is(err, git.ErrDetached) {
 			return review.Repo{}, "", err
 		}
-		list, err := c.Remotes(ctx)
-		if err != nil {
+		if lost.Remotes, err = c.Remotes(ctx); err != nil {
 			return review.Repo{}, "", err
 		}
-		for _, r := range list {
+		for _, r := range lost.Remotes {
 			remotes = append(remotes, github.Remote(r))
 		}
 	}
@@ -83,10 +109,7 @@ func (s *Service) here(ctx context.Context, w Words) (review.Repo, string, error
 	}
 	repo, err := github.RepoOfRemotes(remotes, github.KnownHosts(env))
 	if err != nil && !github.Whole(w.Text) {
-		if len(remotes) == 0 {
-			return review.Repo{}, "", &NoRemoteError{w.Dir}
-		}
-		return review.Repo{}, "", err
+		return review.Repo{}, "", lost
 	}
 	if repo.Host == "" {
 		repo.Host = host

@@ -102,6 +102,9 @@ func (p *Invocation) finish(s *app.Service, ended app.Ended, o runOptions, view 
 	if err := p.show(view, s, ended, o); err != nil {
 		return err
 	}
+	if r := ended.Result; r.Target.Base != "" && r.Outcome == review.NotReviewed && r.Receipt.Files == 0 {
+		p.note("nothing has changed since " + r.Target.Base + "; for what is committed already, name an older revision with --base, or review the last commit: prloop run --commit HEAD")
+	}
 	if o.result.web {
 		if err := p.browse(ended.Result); err != nil {
 			p.note(err.Error()) // the exit status is that of the verdict

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -122,5 +123,18 @@ func (p *Invocation) target(ctx context.Context, s *app.Service, o runOptions) (
 	if named, err := github.ParseRepo(repo, ""); err == nil && strings.Count(repo, "/") == 2 && !strings.Contains(repo, ":") {
 		s.Name(named.Host)
 	}
-	return s.Target(ctx, app.Words{Text: o.target, Repo: repo, Dir: p.Dir})
+	t, err := s.Target(ctx, app.Words{Text: o.target, Repo: repo, Dir: p.Dir})
+	if err != nil && p.isFile(err, o.target) {
+		return t, advice.Misuse("name a pull request, or review local changes of the whole checkout: prloop run --base REVISION", "%q is a file or folder here, and no pull request", o.target)
+	}
+	return t, err
+}
+
+// isFile reports whether what names no pull request names a file.
+func (p *Invocation) isFile(err error, name string) bool {
+	if name == "" || !errors.As(err, new(*app.NoRemoteError)) && !errors.Is(err, github.ErrTarget) && !errors.Is(err, github.ErrNoPullRequest) {
+		return false
+	}
+	_, missing := os.Lstat(p.process().Path(name))
+	return missing == nil
 }

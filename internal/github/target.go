@@ -59,7 +59,7 @@ func ParseBranch(arg string) (owner, branch string, ok bool) {
 	if o, b, found := strings.Cut(arg, ":"); found {
 		return o, b, ownerName.MatchString(o) && b != "" && !strings.Contains(b, ":")
 	}
-	return "", arg, arg != "" && !strings.HasPrefix(arg, "-")
+	return "", arg, arg != "" && !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, ".") && !strings.HasPrefix(arg, "/") && !strings.HasSuffix(arg, "/")
 }
 
 // Whole reports whether what a person typed names its repository too: an address, or owner/repo#number.

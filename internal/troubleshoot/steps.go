@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/gateway"
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/review"
 )
@@ -19,6 +20,30 @@ func afterClosing(state string) string {
 		return "open a new one for what is left to do, or check the merged commits out and review them with: prloop run --base REVISION"
 	}
 	return "reopen it, or review the commits with: prloop run --base REVISION"
+}
+
+// otherRevision names branches that are there instead of a revision that is not.
+func otherRevision(e *git.UnknownRevisionError) string {
+	next := "check it with: git rev-parse REVISION"
+	if len(e.Branches) > 0 {
+		next = "name one that exists; branches here: " + strings.Join(e.Branches, ", ")
+	}
+	if e.Shallow {
+		next += "; this clone is shallow, for all of it: git fetch --unshallow"
+	}
+	return next
+}
+
+// nameRepository is the next step where the folder does not say which repository is meant.
+func nameRepository(e *app.NoRemoteError) string {
+	if !e.PullRequest {
+		return "go to a checkout of it, or use -R OWNER/REPO"
+	}
+	next := "use -R OWNER/REPO, or give the pull request's URL"
+	if e.Base != "" {
+		next += "; for local changes: prloop run --base " + e.Base
+	}
+	return next
 }
 
 // obtain is the next step for a program that cannot be started.

@@ -92,9 +92,7 @@ var table = []row{
 	{is(app.ErrNoReason, `say why: --reason "the pool closes it"`), advice.Usage},
 	{is(app.ErrNoResult, "wait for it to end, or resume it"), advice.Usage},
 	{is(app.ErrNotNamed, "name one: prloop run 123"), advice.Usage},
-	{as(func(*app.NoRemoteError) string {
-		return "use -R OWNER/REPO, give the pull request's URL, or review local changes: prloop run --base main"
-	}), advice.Usage},
+	{as(nameRepository), advice.Usage},
 	{as(obtain), advice.Usage},
 	{as(restore), advice.Usage},
 	{as(func(*app.CalibrationError) string {
@@ -182,6 +180,7 @@ var table = []row{
 	{is(git.ErrNotRepository, "go to a checkout, or review a pull request: prloop run OWNER/REPO#123"), advice.Usage},
 	{is(git.ErrNoCommits, "commit something: a review compares with a commit"), advice.Usage},
 	{is(git.ErrPartial, "fetch what the clone left at the server: git fetch --refetch --no-filter"), advice.Usage},
+	{as(otherRevision), advice.Usage},
 	{is(git.ErrUnknownRevision, "check the revision with: git rev-parse REVISION; a shallow clone may need: git fetch --unshallow"), advice.Usage},
 	{is(git.ErrShallow, "git fetch --unshallow"), advice.Usage},
 	{is(git.ErrNoMergeBase, "choose a base that shares history with this branch"), advice.Usage},
