@@ -146,6 +146,7 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.Args = unknownCommand
 	root.PersistentFlags().StringVar(&p.database, "database", "", "database that several machines share: postgres://USER@HOST/DATABASE (PRLOOP_DATABASE)")
 	root.SetUsageTemplate(root.UsageTemplate() + jsonFieldsHelp)
+	root.SetHelpFunc(p.help)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)

@@ -20,7 +20,7 @@ func modelsCommand(p *Invocation) *cobra.Command {
 		Long: fmt.Sprintf("Asks the configured endpoint for its list of models; nothing is spent. Prices are dollars per million tokens: those of your own\n"+
 			"configuration, else prloop's of %s; unknown is neither. REVIEW is a typical review: %d tokens in, %d out.\nFor your own change: prloop run --estimate.",
 			gateway.PriceDate(), forecast.TypicalInput, forecast.TypicalOutput),
-		Example: "  prloop models --json model,reviewUsd --jq '.[] | select(.reviewUsd != null and .reviewUsd < 0.02) | .model'",
+		Example: "  prloop models --json model,reviewUsd --jq '.[] | select((.reviewUsd // 1) < 0.02) | .model'",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := list.check(forecast.ModelFields); err != nil {

@@ -124,13 +124,13 @@ func (p *Invocation) completeRuns(c *cobra.Command, a []string, _ string) ([]cob
 
 // ofRun makes a command act on the run its argument names or, without an argument on a terminal, on one a person chooses.
 func (p *Invocation) ofRun(c *cobra.Command) *cobra.Command {
-	named, act := args(cobra.ExactArgs(1)), c.RunE
+	act := c.RunE
 	c.ValidArgsFunction = p.completeRuns
 	c.Args = func(c *cobra.Command, a []string) error {
-		if len(a) == 0 && p.interactive() {
-			return nil
+		if len(a) == 0 && !p.interactive() {
+			return advice.Misuse(c.CommandPath()+" latest, or another run: prloop runs", "%s needs RUN", within(c))
 		}
-		return named(c, a)
+		return args(cobra.MaximumNArgs(1))(c, a)
 	}
 	c.RunE = func(c *cobra.Command, a []string) error {
 		if len(a) == 0 {
@@ -195,9 +195,9 @@ func showCommand(p *Invocation) *cobra.Command {
 	var shown resultFlags
 	var out formats.Files
 	c := &cobra.Command{
-		Use:   "show RUN",
+		Use:   "show [RUN]",
 		Short: "Show a run's last report",
-		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended with one; on a\nterminal they are rendered, and read with GH_PAGER or PAGER. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
+		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended\nwith one; on a terminal they are rendered, and read with GH_PAGER or PAGER. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
 		RunE: func(c *cobra.Command, a []string) error {
 			if err := out.Check(p.Dir, shown.wants()); err != nil {
 				return err
@@ -282,7 +282,7 @@ func noReport(s *app.Service, run store.Run) error {
 
 func replayCommand(p *Invocation) *cobra.Command {
 	return p.ofRun(&cobra.Command{
-		Use:   "replay RUN",
+		Use:   "replay [RUN]",
 		Short: "Recompute a run's report from its stored answers and compare it",
 		Long:  "Reads the artifacts of a run, judges them again by the fixed rules, and compares the report with the stored one.\nExit status 0 when they are identical, 1 otherwise.",
 		RunE: func(c *cobra.Command, a []string) error {
