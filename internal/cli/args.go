@@ -49,8 +49,18 @@ func arguments(c *cobra.Command) (need []string, most int) {
 	return need, most
 }
 
-// meantFlag adds to the error about an unknown flag the one that was probably meant.
+// valueKinds says what flags of a type take.
+var valueKinds = map[string]string{"int": "a whole number", "duration": "a time such as 90s or 10m", "float64": "a number", "bool": "true or false"}
+
+// meantFlag says in plain words what is wrong with a flag's value, and adds to the error about an unknown flag the one that was probably meant.
 func meantFlag(c *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		if kind := valueKinds[invalid.GetFlag().Value.Type()]; kind != "" {
+			return fmt.Errorf("--%s: %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), kind)
+		}
+		return err
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return err

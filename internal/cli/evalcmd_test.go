@@ -95,7 +95,7 @@ func TestEvalRefuses(t *testing.T) {
 		{[]string{"score", "bench"}, "not said where the review cases are"},
 		{[]string{"compare", "bench"}, "eval compare needs B"},
 		{[]string{"published", "bench", "bench"}, `unexpected argument "bench"`},
-		{[]string{"score", "--samples", "many", "bench"}, "invalid argument"},
+		{[]string{"score", "--samples", "many", "bench"}, `--samples: "many" is not a whole number`},
 		{[]string{"scores"}, `unknown command "scores" of eval; did you mean "score"?`},
 	} {
 		status, _, said := prloopEval(t, row.args...)

@@ -51,6 +51,21 @@ func (f Fault) String() string {
 	return b.String()
 }
 
+// docsPage is the page that describes all settings.
+const docsPage = "https://github.com/prloop/prloop/blob/main/docs/config.md"
+
+// Docs is the address of what the documentation says about the fault's key, or about the nearest group of keys above it.
+func (f Fault) Docs() string {
+	for at := f.Key; at != ""; at = at[:max(strings.LastIndexAny(at, ".["), 0)] {
+		for _, k := range keys() {
+			if k.path == at {
+				return docsPage + "#" + strings.ReplaceAll(at, ".", "")
+			}
+		}
+	}
+	return docsPage
+}
+
 // Error holds every fault found, in the order of the sources and lines.
 type Error struct{ Faults []Fault }
 

@@ -65,6 +65,28 @@ func (s *source) checkNeeded() error {
 	return tooFew(*s.at(p.line, p.column, "min_reviewers", ""), int(need), have)
 }
 
+// Unreached is a min_reviewers that a valid file sets without listing reviewers, where those that take part by default are fewer. Another
+// layer may bring more, so it is a warning. Its File is empty where there is none.
+func Unreached(k Kind, name string, data []byte) Fault {
+	s, err := load(k, name, data)
+	if err != nil {
+		return Fault{}
+	}
+	_, listed := s.value["reviewers"]
+	number, _ := s.value["min_reviewers"].(json.Number)
+	need, _ := number.Int64() // 0 where it is not set
+	effort, _ := s.value["effort"].(string)
+	have := len(levelOf(effort).lenses)
+	if listed || need <= int64(have) {
+		return Fault{}
+	}
+	p := s.places["/min_reviewers"]
+	f := *s.at(p.line, p.column, "min_reviewers", fmt.Sprintf("%d needed, but this file lists no reviewers, and by default %d beside static takes part: "+
+		"a run is refused unless its other settings bring more", need, have))
+	f.Excerpt = ""
+	return f
+}
+
 func tooFew(f Fault, need, have int) error {
 	f.Message = fmt.Sprintf("%d needed, %d configured (static does not count)", need, have)
 	f.Next = fmt.Sprintf("add reviewers, or need at most %d: --min-reviewers %d", have, have)

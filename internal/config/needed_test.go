@@ -92,3 +92,19 @@ func TestAFileThatNeedsMoreThanItHas(t *testing.T) {
 		t.Errorf("the reviewers may come from another layer: %v", err)
 	}
 }
+
+// A file alone that cannot have as many reviewers as it needs is warned about where a run would refuse it.
+func TestUnreached(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"min_reviewers: 2\n", "f:1:1: min_reviewers: 2 needed, but this file lists no reviewers, and by default 1 beside static takes part"},
+		{"min_reviewers: 1\n", ""},
+		{"min_reviewers: 2\neffort: thorough\n", ""},
+		{"rounds: 2\n", ""},
+		{"min_reviewers: 2\nreviewers: [{name: a, use: builtin}, {name: b, use: builtin}]\n", ""},
+		{"min_reviewers: x\n", ""},
+	} {
+		if f := Unreached(Repository, "f", []byte(c.file)); (f.File == "") != (c.want == "") || c.want != "" && !strings.HasPrefix(f.String(), c.want) {
+			t.Errorf("%q: %q, want %q", c.file, f, c.want)
+		}
+	}
+}

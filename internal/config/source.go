@@ -74,10 +74,33 @@ func (s *source) syntaxFault(err error) Fault {
 	var y yaml.Error
 	if errors.As(err, &y) && y.GetToken() != nil && y.GetToken().Position != nil {
 		p := y.GetToken().Position
-		return *s.at(p.Line, p.Column, "", y.GetMessage())
+		return *s.at(p.Line, p.Column, "", plainly(y.GetMessage()))
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return Fault{File: s.name, Message: first}
+}
+
+// parserWords are words of the parser that say nothing to whoever wrote the file, and what they mean.
+var parserWords = []struct{ word, meaning string }{
+	{"mapping value is not allowed in this context", `a second ": " on one line, or a line that is indented too far; a value that has ": " needs quotes`},
+	{"value is not allowed in this context", "is not indented as the lines around it"},
+	{"sequence end token ']' not found", "[ has no closing ]"},
+	{"could not find flow mapping end token '}'", "{ has no closing }"},
+	{"could not find end character of", "a quote is never closed:"},
+	{"unexpected key name", `has no ": " between key and value`},
+	{"non-map value is specified", "is a list item or a value where a key belongs"},
+	{"found character '\t' that cannot start any token", "is indented with a tab; use blanks"},
+	{"tab character cannot use as a map key directly", "is indented with a tab; use blanks"},
+}
+
+// plainly says what the parser found in the words of people.
+func plainly(message string) string {
+	for _, w := range parserWords {
+		if rest, ok := strings.CutPrefix(message, w.word); ok {
+			return w.meaning + rest
+		}
+	}
+	return message
 }
 
 // at makes a fault with the line it is about. The excerpt is left out where a secret may stand.

@@ -158,3 +158,38 @@ func FuzzConfigYAML(f *testing.F) {
 		}
 	})
 }
+
+// What is no YAML is said in the words of people, with the address of the documentation of a key that is known.
+func TestWordsOfTheParser(t *testing.T) {
+	for _, c := range []struct{ file, want, docs string }{
+		{"fixer: builtin: x\n", `a second ": " on one line`, ""},
+		{"rounds: 2\n  x: 1\n", "a line that is indented too far", ""},
+		{"reviewers:\n- name: a\n  use: builtin\n use: static\n", "4:2: is not indented as the lines around it", ""},
+		{"a: [b\n", "[ has no closing ]", ""},
+		{"a: {b: 1\n", "{ has no closing }", ""},
+		{"rounds: \"2\n", "a quote is never closed: double-quoted text", ""},
+		{"rounds 2\nversion: 1\n", `1:1: has no ": " between key and value`, ""},
+		{"rounds: 2\n- a\n", "2:1: is a list item", ""},
+		{"rounds: 2\n\tx: 2\n", "2:1: is indented with a tab; use blanks", ""},
+		{"\trounds: 2\n", "is indented with a tab; use blanks", ""},
+		{"version: 2\n", "version: is 2, but must be 1", ""},
+		{"rounds: 9\n", "must be at most 3", "#rounds"},
+		{"context: {exclude: 3}\n", "is a number, but must be a list", "#contextexclude"},
+		{"reviewers: [{name: a, use: biultin}]\n", "biultin", "#reviewers"},
+		{"run_limits: {max_cost_usd: no}\n", "must be a number", "#run_limitsmax_cost_usd"},
+	} {
+		var e *Error
+		if err := Validate(Repository, "f", []byte(c.file)); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || e.Faults[0].Docs() != docsPage+c.docs {
+			t.Errorf("%q: %v, %s", c.file, err, e.Faults[0].Docs())
+		}
+	}
+	page, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys() { // the anchor of a heading is its text without marks
+		if !strings.Contains(string(page), "### `"+k.path+"`\n") {
+			t.Errorf("docs/config.md has no heading for %s", k.path)
+		}
+	}
+}

@@ -37,6 +37,9 @@ func Validate() subcommand.Command {
 			if err != nil {
 				return err
 			}
+			if f := config.Unreached(kind, file.Name, file.Data); f.File != "" {
+				p.Note(f.String())
+			}
 			fmt.Fprintf(p.Stdout, "%s is valid\n", file.Name)
 			return nil
 		},

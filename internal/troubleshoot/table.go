@@ -235,7 +235,10 @@ var table = []row{
 		if len(e.Faults) > 0 && strings.HasPrefix(e.Faults[0].File, "--") {
 			return "see: prloop run --help"
 		}
-		return "docs/config.md lists every key; prloop config validate FILE checks a file"
+		if len(e.Faults) > 0 {
+			return "see " + e.Faults[0].Docs()
+		}
+		return ""
 	}), advice.Usage},
 
 	// Isolation.
