@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/evalcli"
+	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/operator"
@@ -124,10 +125,26 @@ func (p *Invocation) target(ctx context.Context, s *app.Service, o runOptions) (
 		s.Name(named.Host)
 	}
 	t, err := s.Target(ctx, app.Words{Text: o.target, Repo: repo, Dir: p.Dir})
-	if err != nil && p.isFile(err, o.target) {
-		return t, advice.Misuse("name a pull request, or review local changes of the whole checkout: prloop run --base REVISION", "%q is a file or folder here, and no pull request", o.target)
+	if err == nil || !p.isFile(err, o.target) {
+		return t, err
+	}
+	if base := p.baseHere(ctx); base != "" {
+		return t, advice.Misuse("name a pull request, or review local changes of the whole checkout: prloop run --base "+base, "%q is a file or folder here, and no pull request", o.target)
 	}
 	return t, err
+}
+
+// baseHere is what local changes of the checkout here are usually compared with; empty where there can be none.
+func (p *Invocation) baseHere(ctx context.Context) string {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return ""
+	}
+	c, err := g.Checkout(p.Dir)
+	if err != nil {
+		return ""
+	}
+	return c.Base(ctx)
 }
 
 // isFile reports whether what names no pull request names a file.

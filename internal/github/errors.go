@@ -25,6 +25,7 @@ var (
 	ErrNoPullRequest = errors.New("the branch has no open pull request")
 	ErrAmbiguous     = errors.New("more than one pull request fits")
 	ErrTarget        = errors.New("not a pull request")
+	ErrRepository    = errors.New("not a repository")
 	ErrNotInstalled  = errors.New("the GitHub App is not installed there")
 	ErrSuspended     = errors.New("the installation of the GitHub App is suspended")
 	ErrAppKey        = errors.New("the key of the GitHub App is not taken")

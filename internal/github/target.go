@@ -94,17 +94,21 @@ func checkRepo(r review.Repo) (review.Repo, error) {
 	return r, nil
 }
 
-// ParseRepo reads [HOST/]OWNER/REPO or a repository's address, as gh's -R does. defaultHost is used when none is named.
+// ParseRepo reads [HOST/]OWNER/REPO or a repository's address, as gh's -R does: ErrRepository. defaultHost is used when none is named.
 func ParseRepo(arg, defaultHost string) (review.Repo, error) {
 	r, err := repository.ParseWithHost(arg, defaultHost)
 	if err != nil {
-		return review.Repo{}, badTarget(arg, oneLine(err.Error()))
+		return review.Repo{}, badRepo(arg, err)
 	}
 	repo, err := checkRepo(review.Repo{Host: strings.ToLower(r.Host), Owner: r.Owner, Name: r.Name})
 	if err != nil {
-		return review.Repo{}, badTarget(arg, err.Error())
+		return review.Repo{}, badRepo(arg, err)
 	}
 	return repo, nil
+}
+
+func badRepo(arg string, why error) error {
+	return &Error{Op: fmt.Sprintf("read %q", oneLine(arg)), Kind: ErrRepository, Detail: oneLine(why.Error())}
 }
 
 // Remote is one remote of a checkout, as git reports it.

@@ -154,6 +154,7 @@ var table = []row{
 	{is(github.ErrNoPullRequest, "open one with: gh pr create, or name one: prloop run 123"), advice.Usage},
 	{is(github.ErrAmbiguous, "name one: prloop run 123"), advice.Usage},
 	{is(github.ErrTarget, "give a number, a URL or owner/repo#number"), advice.Usage},
+	{is(github.ErrRepository, "give it as OWNER/REPO or HOST/OWNER/REPO: with -R, or in GH_REPO"), advice.Usage},
 	{is(github.ErrHost, "name the host without scheme and port: github.com"), advice.Usage},
 
 	{as(func(*starter.ExistsError) string { return "look at it, or replace it with --force" }), advice.Usage},
