@@ -19,6 +19,7 @@ func TestWhoVerifies(t *testing.T) {
 		{"its own model", Input{Env: key, Repository: repo("verifier: {use: builtin, model: other}\nreviewers: [{name: a, use: builtin, model: big}]\n")}, "builtin other"},
 		{"a model, but only static reviews", Input{Env: key, Reviewers: []string{"static"}}, "none"},
 		{"a model, but only a program reviews", Input{Env: key, Reviewers: []string{"exec:./x"}}, "none"},
+		{"a word is short for a group", Input{Env: key, Operator: operator("verifier: off\n"), Repository: repo("verifier: builtin\n")}, "builtin"},
 		{"off", Input{Env: key, Repository: repo("verifier: off\n")}, "none"},
 		{"none", Input{Env: key, Repository: repo("verifier: none\n")}, "none"},
 		{"false", Input{Env: key, Operator: operator("verifier: false\n")}, "none"},
