@@ -45,6 +45,7 @@ func (l *Loop) told(ctx context.Context, pr review.PullRequest, permissions map[
 		return t, err
 	}
 	t.people = conversation.People{Author: pr.Author.Login, ByApp: pr.Author.Bot, Own: t.viewer.Login, Permissions: permissions}
+	t.people.Approved = objections.Approved(t.asIs)
 	t.belonging, err = l.belonging(ctx, pr.Repo, t.asIs, &t.people)
 	return t, err
 }

@@ -3,6 +3,7 @@ package conversation
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/review"
 )
@@ -51,6 +52,8 @@ type People struct {
 	Permissions map[string]string `json:"permissions,omitempty"`
 	// Reviewers are people other than the author who review it or were asked to, and who settle something by their word; teams that were asked to stand as org/team.
 	Reviewers []string `json:"reviewers,omitempty"`
+	// Approved is when people approved it whose approval stands, by login in lower case.
+	Approved map[string]time.Time `json:"approved,omitempty"`
 }
 
 // Voice is somebody as the rules see them. Who is not known may nothing.
@@ -192,14 +195,20 @@ func (p People) Contradicts(t Thread, head string) bool {
 }
 
 // Later is what people who may object have said in a thread about something grave at later heads than that at which it was opened, unless somebody whose word settles it
-// has resolved the thread.
+// has resolved the thread, or they themselves approved the pull request since.
 func (p People) Later(t Thread) []Reply {
 	if t.Closed && p.reconciles(t, true) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool {
-		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || p.approvedSince(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
 	})
+}
+
+// approvedSince reports whether who wrote a reply approved the pull request after it, and after whoever edited it last. Approvals of our own account may be ours.
+func (p People) approvedSince(r Reply) bool {
+	at := p.Approved[strings.ToLower(r.Author)]
+	return at.After(r.Timestamp) && at.After(r.Edited) && !p.Voice(r.Author, r.Bot).Own
 }
 
 // Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and

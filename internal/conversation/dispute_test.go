@@ -306,6 +306,36 @@ func TestWhoResolvesWhatWeMaintain(t *testing.T) {
 	}
 }
 
+// What people said of a grave finding at a later head is taken back by their own approval after it, and by nobody else's (threats.md T599).
+func TestWhoApprovesTakesBackWhatTheySaid(t *testing.T) {
+	said := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	later, earlier := said.Add(time.Hour), said.Add(-time.Hour)
+	for what, c := range map[string]struct {
+		approved map[string]time.Time
+		edited   time.Time
+		counts   bool
+	}{
+		"nobody approved": {nil, time.Time{}, true}, "they did since": {map[string]time.Time{"boss": later}, time.Time{}, false},
+		"they did before": {map[string]time.Time{"boss": earlier}, time.Time{}, true}, "they edited it since": {map[string]time.Time{"boss": later}, later.Add(time.Hour), true},
+		"somebody else did": {map[string]time.Time{"carol": later}, time.Time{}, true},
+	} {
+		p := crowd(true)
+		p.Approved = c.approved
+		r := conversation.Reply{ID: 1, Author: "Boss", Body: "This is not fixed.", Association: "MEMBER", Timestamp: said, Edited: c.edited, Commit: "later"}
+		thread := conversation.Thread{Status: conversation.Pending, Head: "first", DeveloperReplies: []conversation.Reply{r}}
+		if got := p.Weighs(thread, false); got != c.counts {
+			t.Errorf("%s: counts %v", what, got)
+		}
+		if !p.Weighs(thread, true) {
+			t.Errorf("%s: settles what we maintain", what)
+		}
+		p.Own = "boss"
+		if !p.Weighs(thread, false) {
+			t.Errorf("%s: an approval of our own account takes it back", what)
+		}
+	}
+}
+
 // Whose permission is asked for: everybody whose words a judge may be told of, and whoever resolved a thread, but not we.
 func TestLogins(t *testing.T) {
 	s := conversation.State{Threads: []conversation.Thread{

@@ -3,6 +3,7 @@ package objections
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/threads"
@@ -90,6 +91,17 @@ func Settlers(d review.Discussion, kept []Objection) (out []string) {
 		}
 	}
 	return slices.DeleteFunc(out, func(login string) bool { return login == "" })
+}
+
+// Approved is when those approved a pull request whose approvals stand, by login in lower case.
+func Approved(d review.Discussion) map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, r := range approvals(d) {
+		if !r.Author.Bot {
+			out[strings.ToLower(r.Author.Login)] = r.SubmittedAt
+		}
+	}
+	return out
 }
 
 // approvals are the reviews that approve, of those that stand.
