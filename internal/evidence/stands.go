@@ -3,6 +3,7 @@ package evidence
 import (
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/prloop/prloop/sanitize"
 )
@@ -66,25 +67,23 @@ func nearest(lines *shownLines, quote string, near int) (out [][2]int) {
 }
 
 // Keeps reports whether whole lines of another version of the file stand in some lines of this one, from and to included, whatever white space somebody put into them or
-// took out. Beside them stands only what did there.
+// took out. Beside them stands only what did there. Lines that are not known to be missing count as kept.
 func (f File) Keeps(old File, lines [2]int, from, to int) bool {
-	code := strings.Join(old.dense(lines[0], lines[1]), "")
-	before := func(s string) bool {
-		return s == "" || strings.HasSuffix(strings.Join(old.dense(1, lines[0]-1), ""), s)
-	}
-	behind := func(s string) bool {
-		return s == "" || strings.HasPrefix(strings.Join(old.dense(lines[1]+1, math.MaxInt), ""), s)
-	}
-	return f.Exists && within(f.dense(from, to), code, before, behind)
+	above := sync.OnceValue(func() string { return strings.Join(old.dense(1, lines[0]-1), "") })
+	below := sync.OnceValue(func() string { return strings.Join(old.dense(lines[1]+1, math.MaxInt), "") })
+	stands, sure := within(f.dense(from, to), strings.Join(old.dense(lines[0], lines[1]), ""), func(before, behind string) bool {
+		return (before == "" || strings.HasSuffix(above(), before)) && (behind == "" || strings.HasPrefix(below(), behind))
+	})
+	return f.Exists && (stands || !sure)
 }
 
 // Restored reports whether what a quote shows of lines that were taken away makes whole lines of the file.
 func (f File) Restored(quote string) bool {
 	quote = bare(quote)
-	nothing := func(s string) bool { return s == "" }
 	now := f.dense(1, math.MaxInt)
 	for _, read := range []string{quote, unmarked(quote, "-", "+")} {
-		if code := dense(read); code != "" && within(now, code, nothing, nothing) {
+		code := dense(read)
+		if stands, _ := within(now, code, func(before, behind string) bool { return before+behind == "" }); code != "" && stands {
 			return true
 		}
 	}
@@ -92,16 +91,17 @@ func (f File) Restored(quote string) bool {
 }
 
 // within reports whether code stands in some lines that have nothing beside it but what may be there before and behind it. Where there is none these lines are blank.
-func within(lines []string, code string, before, behind func(string) bool) bool {
+// It is not sure where the code stands in more places than are looked at.
+func within(lines []string, code string, beside func(before, behind string) bool) (stands, sure bool) {
 	text := strings.Join(lines, "")
 	if code == "" {
-		return text == ""
+		return text == "", true
 	}
 	n, begins := 0, 0 // the line in which the code begins, and where that does
-	for at := 0; ; at++ {
+	for at, tried := 0, 0; ; at, tried = at+1, tried+1 {
 		i := strings.Index(text[at:], code)
-		if i < 0 {
-			return false
+		if i < 0 || tried == mostPlaces {
+			return false, i < 0
 		}
 		for at += i; begins+len(lines[n]) <= at; n++ {
 			begins += len(lines[n])
@@ -110,8 +110,8 @@ func within(lines []string, code string, before, behind func(string) bool) bool 
 		for k := n; end < at+len(code); k++ {
 			end += len(lines[k])
 		}
-		if before(text[begins:at]) && behind(text[at+len(code):end]) {
-			return true
+		if beside(text[begins:at], text[at+len(code):end]) {
+			return true, true
 		}
 	}
 }

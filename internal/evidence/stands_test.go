@@ -86,6 +86,17 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
+// Of what stands in more places than are looked at nobody knows whether it is as it was, so it counts as kept, and as nothing that was restored.
+func TestMostPlacesOfALine(t *testing.T) {
+	old := fileOf(t, "one\n")
+	for _, n := range []int{mostPlaces, mostPlaces + 1} {
+		now := fileOf(t, strings.Repeat("one x ", n)+"\n")
+		if many := n > mostPlaces; now.Keeps(old, [2]int{1, 1}, 1, 1) != many || now.Restored("one") {
+			t.Errorf("%d places: kept %v, restored %v", n, now.Keeps(old, [2]int{1, 1}, 1, 1), now.Restored("one"))
+		}
+	}
+}
+
 // What was taken away is restored where it makes whole lines again.
 func TestRestored(t *testing.T) {
 	f := fileOf(t, "if a {\n\treturn\n}\n// if b {\n")
