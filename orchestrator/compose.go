@@ -138,6 +138,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	for _, i := range j.decisive {
 		d.Unsettled = append(d.Unsettled, j.in.Snapshot.placed(i))
 	}
+	d.ByApp = j.in.Snapshot.persons().ByApp
 	for _, ig := range s.Metadata.Ignored {
 		if ig.Own {
 			d.Notes = append(d.Notes, c.inline(fmt.Sprintf("A comment in prloop's name is ignored: %s (%s).", ig.Why, ig.URL)))

@@ -67,7 +67,7 @@ func Canonical(d Data) Data {
 	if d.Discussion != nil {
 		c.Discussion = discussion(*d.Discussion)
 	}
-	c.Cured, c.Left, c.Unsettled = d.Cured, d.Left, d.Unsettled
+	c.Cured, c.Left, c.Unsettled, c.ByApp = d.Cured, d.Left, d.Unsettled, d.ByApp
 	c.Remarks, c.Notes = sentences(d.Remarks), texts(d.Notes)
 	c.Receipt = receipt(d.Receipt)
 	return c

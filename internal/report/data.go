@@ -48,6 +48,8 @@ type Data struct {
 	Left []Finding
 	// Unsettled are those that count as unresolved, although nobody raised their finding again.
 	Unsettled []Finding
+	// ByApp is true where an app opened the pull request: nobody settles what prloop maintains there by resolving its thread.
+	ByApp bool
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
 	Remarks, Notes []string
 	Receipt        review.Receipt

@@ -406,7 +406,12 @@ func steps(l links, d Data) []string {
 		}
 	}
 	if len(d.Unsettled) > 0 {
-		say("Change the code that these threads of prloop's are about, or have somebody with write access who did not open the pull request resolve them: %s.", l.places(d.Unsettled))
+		const code = "Change the code that these threads of prloop's are about"
+		if d.ByApp {
+			say(code+": %s. In a pull request of an app, who resolves a thread takes back only what they said there.", l.places(d.Unsettled))
+		} else {
+			say(code+", or have somebody with write access who did not open the pull request resolve them: %s.", l.places(d.Unsettled))
+		}
 	}
 	if len(d.Left) > 0 {
 		say("Check whether the problems of these open threads of prloop's, which nobody raised again, are gone, and resolve the threads if so: %s.", l.places(d.Left))

@@ -472,3 +472,16 @@ func TestOnlyWhatCountsIsAStep(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// In an app's pull request nobody is asked to resolve what resolving does not settle.
+func TestWhatSettlesAThread(t *testing.T) {
+	for byApp, want := range map[bool]string{
+		false: "or have somebody with write access who did not open the pull request resolve them: ", true: "are about: ",
+	} {
+		d := samples()["approved"]
+		d.Outcome, d.ByApp, d.Unsettled = review.ChangesRequested, byApp, []Finding{{File: "a.go", Line: 9, Thread: "https://github.com/acme/shop/pull/7#discussion_r1"}}
+		if text := Render(d); !strings.Contains(text, want) || strings.Contains(text, "takes back only what they said") != byApp {
+			t.Errorf("by an app %v:\n%s", byApp, text)
+		}
+	}
+}
