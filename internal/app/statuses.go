@@ -377,14 +377,14 @@ func (r *run) goesOn(ctx context.Context, left store.Entry, n int) error {
 }
 
 // GateMissing says why the newest run with a gate could not set its status, of the newest runs of all pull requests; empty when it could.
-// any is false when there was none.
-func (s *Service) GateMissing(ctx context.Context) (missing string, any bool, err error) {
+// ran is false when there was none.
+func (s *Service) GateMissing(ctx context.Context) (missing string, ran bool, err error) {
 	newest := errors.New("found")
 	err = s.store.EachRun(ctx, store.Filter{State: store.Finished, Limit: mostEarlier}, func(r store.Run) error {
 		if r.Result == nil || r.Result.Gate == nil {
 			return nil
 		}
-		any = true
+		ran = true
 		if g := r.Result.Gate; g.Missing != "" {
 			missing = fmt.Sprintf("run %s could not set the commit status %s: %s", r.ID, gate.Context, g.Missing)
 		}
@@ -393,5 +393,5 @@ func (s *Service) GateMissing(ctx context.Context) (missing string, any bool, er
 	if errors.Is(err, newest) {
 		err = nil
 	}
-	return missing, any, err
+	return missing, ran, err
 }

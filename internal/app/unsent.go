@@ -16,8 +16,8 @@ type Refusal struct {
 }
 
 // Refused are the kinds of changes that the newest run of those that wanted them could not make, of the newest runs of all pull requests. What a run left
-// unfinished is not among them. any is false when no run wanted to change anything.
-func (s *Service) Refused(ctx context.Context) (out []Refusal, any bool, err error) {
+// unfinished is not among them. wrote is false when no run wanted to change anything.
+func (s *Service) Refused(ctx context.Context) (out []Refusal, wrote bool, err error) {
 	runs, err := s.store.ListRuns(ctx, store.Filter{State: store.Finished, Limit: mostEarlier})
 	if err != nil {
 		return nil, false, err

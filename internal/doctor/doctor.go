@@ -241,7 +241,7 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 		return Checkup{What: "gate", Note: "skipped: there is no record of runs", State: Missing}
 	}
 	defer s.Close(ctx)
-	missing, any, err := s.GateMissing(ctx)
+	missing, ran, err := s.GateMissing(ctx)
 	switch {
 	case err != nil:
 		return diagnosed("gate", err)
@@ -251,7 +251,7 @@ func (d *Doctor) gate(ctx context.Context) Checkup {
 			next = "push a new commit"
 		}
 		return Checkup{What: "gate", Note: missing, Next: next, State: Broken}
-	case !any:
+	case !ran:
 		return Checkup{What: "gate", Note: "no run has set a commit status yet", State: OK}
 	}
 	return Checkup{What: "gate", Note: "the newest run that sets a commit status could set it", State: OK}
@@ -271,7 +271,7 @@ func (d *Doctor) writes(ctx context.Context) Checkup {
 		return Checkup{What: "writes", Note: "skipped: there is no record of runs", State: Missing}
 	}
 	defer s.Close(ctx)
-	refused, any, err := s.Refused(ctx)
+	refused, wrote, err := s.Refused(ctx)
 	if err != nil {
 		return diagnosed("writes", err)
 	}
@@ -284,7 +284,7 @@ func (d *Doctor) writes(ctx context.Context) Checkup {
 			}
 		}
 	}
-	if !any {
+	if !wrote {
 		return Checkup{What: "writes", Note: "no run has written to GitHub yet", State: OK}
 	}
 	if len(notes) == 0 {
