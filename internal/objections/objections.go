@@ -1,5 +1,5 @@
-// Package objections remembers what people object to in our threads, and what we maintain there, and knows what they say there as grave. Reports and the record keep it from run to run, because whoever
-// may write can edit and delete comments. It is pure.
+// Package objections remembers what people object to in our threads, and what we maintain there. Reports and the record keep it from run to run, because
+// whoever may write can edit and delete comments. It also knows what people say there as grave. It is pure.
 package objections
 
 import (
