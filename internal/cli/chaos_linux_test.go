@@ -170,7 +170,7 @@ func TestChaos(t *testing.T) {
 // begin starts the database and the processes.
 func (c *chaos) begin() {
 	reviewers := []string{"--reviewers", "exec:" + filepath.Join(c.home, "clean.sh")}
-	serve := append([]string{"serve", "acme/widgets", "--settle", "0s", "--every", "3s", "--listen", c.address}, reviewers...)
+	serve := append([]string{"serve", "acme/widgets", "--settle", "0s", "--every", "3s", "--listen", c.listen()}, reviewers...)
 	state := filepath.Join(c.home, "state")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		c.t.Fatal(err)

@@ -57,7 +57,7 @@ func TestCompose(t *testing.T) {
 			case strings.HasPrefix(a, "${PRLOOP_REPOS"):
 				a = "acme/widgets"
 			case a == "0.0.0.0:8080":
-				a = h.address
+				a = h.listen()
 			case a == "0.0.0.0:9464":
 				a = "127.0.0.1:0"
 			case strings.ContainsAny(a, "$/"):

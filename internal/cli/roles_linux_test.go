@@ -194,8 +194,8 @@ func TestRolesHoldTheirOwn(t *testing.T) {
 	reviewers := "builtin,exec:" + filepath.Join(crew, "strict.sh")
 	r.start("serve", []string{"database"}, core, listening("unix", front), "serve", "acme/widgets", "--front", front, "--reviews", "0", "--settle", "0s", "--fix", "--reviewers", reviewers)
 	worker := r.start("worker", []string{"database"}, core, func() bool { return true }, "worker", "--reviews", "1", "--fix", "--reviewers", reviewers)
-	r.start("front", []string{"webhook"}, []string{"PRLOOP_WEBHOOK_SECRET=" + plant("webhook")}, listening("tcp", h.address), "front", "--listen", h.address, "--to", front)
-	pages := "127.0.0.1:" + freePort(t)
+	r.start("front", []string{"webhook"}, []string{"PRLOOP_WEBHOOK_SECRET=" + plant("webhook")}, listening("unix", h.socket), "front", "--listen", h.listen(), "--to", front)
+	pages := freeAddress(t)
 	r.start("dashboard", []string{"database", "oauth"}, []string{"PRLOOP_DATABASE=" + r.database, "PRLOOP_OAUTH_ID=x", "PRLOOP_OAUTH_SECRET_FILE=" + oauth}, listening("tcp", pages),
 		"dashboard", "--listen", pages, "--address", "https://prloop.example")
 
@@ -259,16 +259,13 @@ func TestRolesHoldTheirOwn(t *testing.T) {
 	worker.stop(t, os.Interrupt)
 }
 
-func freePort(t *testing.T) string {
+// freeAddress is one where nobody listens. Nothing else that runs here uses the second address of the loopback, so it stays free.
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	return l.Addr().String()
 }

@@ -30,12 +30,13 @@ const hookSecret = "it-is-known-to-both-of-us"
 
 // hall is a forge whose webhooks go to prloop serve.
 type hall struct {
-	t       *testing.T
-	forge   *forge.Forge
-	repo    *forge.Repo
-	home    string
-	env     []string
-	address string
+	t     *testing.T
+	forge *forge.Forge
+	repo  *forge.Repo
+	home  string
+	env   []string
+	// socket is where prloop takes deliveries: a port that is free now may be somebody else's before prloop listens.
+	socket string
 	// said is what processes wrote.
 	mu   sync.Mutex
 	said bytes.Buffer
@@ -79,12 +80,12 @@ func openHall(t *testing.T) *hall {
 			t.Fatal(err)
 		}
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", "hall-") // short: a socket stands in it
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.address = free.Addr().String()
-	free.Close()
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	h.socket = filepath.Join(dir, "s")
 	h.env = append(h.forge.Env(""), "HOME="+h.home, "PRLOOP_STATE="+filepath.Join(h.home, "state"), "PRLOOP_SANDBOX=off", "PRLOOP_WEBHOOK_SECRET="+hookSecret,
 		"PRLOOP_LOG=warn", "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(forgetest.GH(t)))
 	h.forge.OnEvent(func(d forge.Delivery) {
@@ -110,16 +111,27 @@ func openHall(t *testing.T) *hall {
 func (h *hall) deliver(d forge.Delivery) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	r, err := d.Request(ctx, "http://"+h.address+"/webhook", h.secret)
+	r, err := d.Request(ctx, "http://localhost/webhook", h.secret)
 	if err != nil {
 		return 0
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := h.client().Do(r)
 	if err != nil {
 		return 0
 	}
 	resp.Body.Close()
 	return resp.StatusCode
+}
+
+// listen is the address that prloop listens at.
+func (h *hall) listen() string { return "unix:" + h.socket }
+
+// client asks what listens there.
+func (h *hall) client() *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", h.socket)
+	}
+	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }
 
 // open opens pull request n, whose branch and change are its own.
@@ -150,7 +162,7 @@ func (h *hall) serve(armed string, args ...string) *server {
 	}
 	polls := slices.Contains(args, "--poll")
 	if !polls {
-		args = append(args, "--listen", h.address)
+		args = append(args, "--listen", h.listen())
 	}
 	cmd := exec.Command(program, append([]string{"serve", cmp.Or(h.served, "acme/widgets"), "--settle", "0s", "--reviewers", "exec:" + filepath.Join(h.home, "clean.sh")}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = append(h.env[:len(h.env):len(h.env)], "PRLOOP_FAILPOINT="+armed), h.home, h, h
@@ -171,7 +183,7 @@ func (h *hall) serve(armed string, args ...string) *server {
 		if polls {
 			return true
 		}
-		c, err := net.Dial("tcp", h.address)
+		c, err := net.Dial("unix", h.socket)
 		if err == nil {
 			c.Close()
 		}
@@ -745,7 +757,7 @@ func TestServeIsOperated(t *testing.T) {
 	s := h.serve("", "--reviewers", "exec:"+hold)
 	for _, path := range []string{"/healthz", "/readyz"} {
 		eventually.True(t, path+" to be well", func() bool {
-			resp, err := http.Get("http://" + h.address + path)
+			resp, err := h.client().Get("http://localhost" + path)
 			if err != nil {
 				return false
 			}

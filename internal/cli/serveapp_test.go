@@ -122,7 +122,7 @@ func serveAsApp(t *testing.T, apart func(*hall)) {
 	if strings.Contains(figures, "widgets") || strings.Contains(figures, "contributor") {
 		t.Errorf("a repository or a person stands in the metrics:\n%s", figures)
 	}
-	if resp, err := http.Get("http://" + h.address + "/metrics"); err != nil || resp.StatusCode != http.StatusNotFound {
+	if resp, err := h.client().Get("http://localhost/metrics"); err != nil || resp.StatusCode != http.StatusNotFound {
 		t.Errorf("where webhooks come in there are metrics: %v, %v", resp.Status, err)
 	}
 	for _, m := range h.forge.Minted() {
