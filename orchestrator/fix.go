@@ -112,7 +112,7 @@ func (j *fixing) fix(ctx context.Context) (fix review.FixOutcome, err error) {
 // gone takes back what a fix came to whose commits are nowhere. State stays empty while it can be made again.
 func (j *fixing) gone(fix review.FixOutcome) review.FixOutcome {
 	j.tip = ""
-	fix.Commits, fix.Tests, fix.TestFiles, fix.Files, fix.Lines, fix.Checks = []review.FixCommit{}, nil, nil, 0, 0, nil
+	fix.Commits, fix.Tests, fix.Files, fix.Lines, fix.Checks = []review.FixCommit{}, nil, 0, 0, nil
 	if j.tries >= FixTries {
 		fix.State, fix.Reason = review.FixFailed, "the machine that had its commits is gone"
 	}
@@ -149,7 +149,7 @@ func (j *fixing) make(ctx context.Context, fix review.FixOutcome) (review.FixOut
 			return fix, nil
 		case work.Tip == "" && from != reviewed:
 			// It leaves the work before as it is, which does not pass.
-			fix.Commits, fix.Tests, fix.TestFiles = before.Commits, before.Tests, before.TestFiles
+			fix.Commits, fix.Tests = before.Commits, before.Tests
 			fix.Files, fix.Lines, fix.Checks = before.Files, before.Lines, before.Checks
 			fix.State, fix.Reason = review.FixVerifyFailed, commandsOf(failing(before.Checks))
 			return fix, nil
@@ -157,7 +157,7 @@ func (j *fixing) make(ctx context.Context, fix review.FixOutcome) (review.FixOut
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer changed nothing"
 			return fix, nil
 		case len(fix.Result.FixedIssues) == 0: // nobody asked for what it changed
-			fix.Commits, fix.Tests, fix.TestFiles = []review.FixCommit{}, nil, nil
+			fix.Commits, fix.Tests = []review.FixCommit{}, nil
 			fix.State, fix.Reason = review.FixUnchanged, "the fixer fixed nothing that it was asked to fix"
 			return fix, nil
 		}

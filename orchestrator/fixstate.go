@@ -28,7 +28,7 @@ func mergeAttempt(fix *review.FixOutcome, work review.FixWork, payload review.Fi
 	}
 	settled, notes := answer.SettleFix(payload, given)
 	fix.Result = &settled
-	fix.Commits, fix.Refusals, fix.Tests, fix.TestFiles = work.Commits, work.Refusals, work.Tests, work.TestFiles
+	fix.Commits, fix.Refusals, fix.Tests = work.Commits, work.Refusals, work.Tests
 	if fix.Commits == nil {
 		fix.Commits = []review.FixCommit{}
 	}
@@ -121,9 +121,6 @@ func redactWork(w *review.FixWork) {
 		for i := range list {
 			list[i] = sanitize.Redact(list[i])
 		}
-	}
-	for i := range w.TestFiles {
-		w.TestFiles[i] = sanitize.MaskSpelled(w.TestFiles[i])
 	}
 	for i := range w.Refusals {
 		r := &w.Refusals[i]

@@ -294,18 +294,11 @@ func (g gathered) unpassed() []review.Check {
 	return failing(g.in.Past[n-1].Fix.PushedChecks)
 }
 
-// weakened says in which files the pushed fixes of this run delete, skip or weaken tests; empty when they do not. The fix reports that say how are collapsed.
+// weakened says in which files prloop's own commits in the change delete, skip or weaken tests; empty when they do not. The fix reports that say how are collapsed.
 func (g gathered) weakened() string {
 	var names []string
-	for _, p := range g.in.Past {
-		if p.Fix == nil || p.Fix.Head == "" {
-			continue
-		}
-		for _, file := range p.Fix.TestFiles {
-			if name := sanitize.CodeSpan(file); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+	for _, file := range g.in.Snapshot.Range.Weakened {
+		names = append(names, sanitize.CodeSpan(file))
 	}
 	if len(names) == 0 {
 		return ""
@@ -313,7 +306,7 @@ func (g gathered) weakened() string {
 	if more := len(names) - mostNamed; more > 0 {
 		names = append(names[:mostNamed], plural(more, "more file", "more files"))
 	}
-	return fmt.Sprintf("Fixes of this run delete, skip or weaken tests in %s, as their reports say: check them.", strings.Join(names, ", "))
+	return fmt.Sprintf("Fixes by prloop delete, skip or weaken tests in %s, as their reports say: check them.", strings.Join(names, ", "))
 }
 
 // plural writes a count with the right words.

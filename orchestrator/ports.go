@@ -50,6 +50,8 @@ type Range struct {
 	Head      string `json:"head"`
 	// Skipped are changed files of a working tree that are not part of Head, and why.
 	Skipped []review.LeftOut `json:"skipped,omitempty"`
+	// Weakened are the files in which prloop's own commits in the change delete, skip or weaken tests.
+	Weakened []string `json:"weakened,omitempty"`
 	// Subjects are the first lines of the commit messages of a local range, newest first.
 	Subjects []string `json:"-"`
 }

@@ -27,7 +27,7 @@ func TestEveryTextOfAnAnswerIsRedacted(t *testing.T) {
 	report = redactReport(report)
 	redactWork(&work)
 	for name, v := range map[string]any{"a reviewer": report.Answer.Reviewer, "an analyzer": report.Answer.Comments, "a verifier": report.Answer.Verifier, "a receipt": report.Answer.Receipt, "a log": report.Answer.Log,
-		"a fix": work.Answer.Fix, "a fixer's receipt": work.Answer.Receipt, "a fixer's log": work.Answer.Log, "work": work.Notes, "tests": work.Tests, "files of tests": work.TestFiles, "refusals": work.Refusals, "commits": work.Commits} {
+		"a fix": work.Answer.Fix, "a fixer's receipt": work.Answer.Receipt, "a fixer's log": work.Answer.Log, "work": work.Notes, "tests": work.Tests, "refusals": work.Refusals, "commits": work.Commits} {
 		for _, path := range textsWith(reflect.ValueOf(v), token, "") {
 			if !slices.ContainsFunc(owned, func(end string) bool { return strings.HasSuffix(path, end) }) {
 				t.Errorf("%s keeps a token at %s", name, path)

@@ -458,25 +458,6 @@ func asJSON(t *testing.T, v any) string {
 	return string(out)
 }
 
-// Which tests fixes weaken stands in all later reports of the run, for these collapse the fix reports (threats.md T588).
-func TestWhatFixesDoToTestsIsNotForgotten(t *testing.T) {
-	s := newStage()
-	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
-	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 120, "B", nilMap)}}
-	s.fixes, s.diffs["1..2"], s.diffs["2..3"] = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}, edited(10), edited(120)
-	s.fixes[0].Tests = []string{"t/a: b_test.py: an assertion that cannot fail: assert True (line 4)", "t/a: b_test.py: 2 assertions removed, 1 added", "b.snap: a recorded expectation changed"}
-	s.fixes[0].TestFiles = []string{"t/a: b_test.py", "b.snap"}
-	if got := s.run(t, newSteps(), nil); got.Outcome != review.Converged || got.Round != 3 {
-		t.Fatalf("%s in round %d: %s", got.Outcome, got.Round, got.Reason)
-	}
-	const says = "Fixes of this run delete, skip or weaken tests in `t/a: b_test.py`, `b.snap`"
-	for i, want := range []bool{false, false, true, false, true} { // reviews, with the reports of fixes between them
-		if strings.Contains(s.comments[i].Body, says) != want {
-			t.Errorf("comment %d says it: %v\n%s", i, !want, s.comments[i].Body)
-		}
-	}
-}
-
 func TestTheNextRoundIsTold(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}

@@ -135,8 +135,6 @@ type FixOutcome struct {
 	Refusals     []Refusal `json:"refusals,omitempty"`
 	// Tests are the tests that the fix deletes, skips or weakens, in words.
 	Tests []string `json:"tests,omitempty"`
-	// TestFiles are the names of the files that Tests are about, each once.
-	TestFiles []string `json:"testFiles,omitempty"`
 	// Tries is how often the fixer was asked.
 	Tries int `json:"tries"`
 	// Files and Lines are how much it changes.

@@ -43,8 +43,6 @@ type FixWork struct {
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// Tests are the tests that the work since FixOrder.Reviewed deletes, skips or weakens, in words.
 	Tests []string `json:"tests,omitempty"`
-	// TestFiles are the names of the files that Tests are about, each once.
-	TestFiles []string `json:"testFiles,omitempty"`
 	// Files and Lines are how much the work since FixOrder.Reviewed changes, refused work included.
 	Files int `json:"files"`
 	Lines int `json:"lines"`

@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/neverread"
@@ -69,7 +70,14 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
-	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}, nil
+	weakened, err := fixspace.Weakened(ctx, h.repo, mergeBase, pr.HeadSHA)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	for i, name := range weakened {
+		weakened[i] = spelling.Name(name)
+	}
+	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA, Weakened: weakened}, nil
 }
 
 // local reads a local change.

@@ -77,9 +77,6 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	work.Files, work.Lines = pushpolicy.Totals(whole)
 	for _, t := range pushpolicy.Tests(whole) {
 		work.Tests = append(work.Tests, t.Path+": "+t.String())
-		if !slices.Contains(work.TestFiles, t.Path) {
-			work.TestFiles = append(work.TestFiles, t.Path)
-		}
 	}
 	paths, err := b.Repo.Files(ctx, tip, "")
 	if err != nil {

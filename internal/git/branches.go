@@ -25,6 +25,8 @@ func CheckBranch(name string) error {
 // Authored is a commit with who made it.
 type Authored struct {
 	Commit string
+	// Parent is its first one; empty for one without any.
+	Parent string
 	// Author and Committer are written as "Name <address>".
 	Author, Committer string
 	Message           string
@@ -40,7 +42,7 @@ func (r *Repository) FirstParents(ctx context.Context, base, tip string) ([]Auth
 		return nil, fmt.Errorf("commits from %q to %q: %w", base, tip, ErrName)
 	}
 	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{"--first-parent", fmt.Sprintf("--max-count=%d", authoredLimit),
-		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%an <%ae>%x01%cn <%ce>%x01%B", "--end-of-options", tip, "^" + base}})
+		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%cn <%ce>%x01%B", "--end-of-options", tip, "^" + base}})
 	if err != nil {
 		return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, err)
 	}
@@ -49,11 +51,12 @@ func (r *Repository) FirstParents(ctx context.Context, base, tip string) ([]Auth
 		if entry == "" {
 			continue
 		}
-		f := strings.SplitN(entry, "\x01", 4)
-		if len(f) != 4 || !IsOID(f[0]) {
+		f := strings.SplitN(entry, "\x01", 5)
+		if len(f) != 5 || !IsOID(f[0]) {
 			return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, errAnswerShape)
 		}
-		all = append(all, Authored{Commit: f[0], Author: f[1], Committer: f[2], Message: f[3]})
+		parent, _, _ := strings.Cut(f[1], " ")
+		all = append(all, Authored{Commit: f[0], Parent: parent, Author: f[2], Committer: f[3], Message: f[4]})
 	}
 	return all, nil
 }

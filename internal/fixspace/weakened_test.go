@@ -1,0 +1,50 @@
+package fixspace
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/testkit/gittest"
+)
+
+// What prloop's own commits do to tests is known from the commits alone, until somebody restores them. What people do to theirs is theirs.
+func TestWeakened(t *testing.T) {
+	const checks, trivial = "def test_%s():\n    assert b() == 1\n", "def test_%s():\n    assert True\n"
+	origin := t.TempDir()
+	gittest.Run(t, origin, "init", "-q", "-b", "main")
+	base := gittest.Commit(t, origin, map[string]string{"test_a.py": checks, "test_b.py": checks, "test_c.py": checks, "a.py": "a = 1\n"})
+	ours := func(files map[string]string) {
+		gittest.Commit(t, origin, files)
+		gittest.Run(t, origin, "commit", "-q", "--amend", "--no-edit", "--author", authorName+" <"+authorEmail+">")
+	}
+	g, err := git.Find(t.Context(), git.Options{Protocols: []string{"file"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := g.Open(t.Context(), filepath.Join(t.TempDir(), "repo.git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	weakened := func(want ...string) {
+		t.Helper()
+		heads, err := repo.Fetch(t.Context(), git.FetchOptions{URL: "file://" + origin, Refs: []string{"refs/heads/main"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Weakened(t.Context(), repo, base, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	gittest.Commit(t, origin, map[string]string{"test_c.py": trivial})
+	weakened()
+	ours(map[string]string{"test_a.py": trivial})
+	ours(map[string]string{"a.py": "a = 2\n"})
+	weakened("test_a.py")
+	gittest.Commit(t, origin, map[string]string{"a.py": "a = 3\n"})
+	ours(map[string]string{"test_b.py": trivial})
+	weakened("test_a.py", "test_b.py")
+	gittest.Commit(t, origin, map[string]string{"test_a.py": checks})
+	weakened("test_b.py")
+}
