@@ -254,6 +254,8 @@ func calls() {
 	try("memfd_secret", unix.SYS_MEMFD_SECRET, 0, 0, 0)
 	try("sysv_semget", unix.SYS_SEMGET, unix.IPC_PRIVATE, 1, unix.IPC_CREAT|0o600)
 	try("sysv_msgget", unix.SYS_MSGGET, unix.IPC_PRIVATE, unix.IPC_CREAT|0o600, 0)
+	try("memory_mbind", unix.SYS_MBIND, 0, 0, 0)
+	try("memory_landlock", unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, 1)
 	try("io_setup", unix.SYS_IO_SETUP, 0, 0, 0)
 	try("setxattr", unix.SYS_SETXATTR, bad, bad, bad)
 	try("lsetxattr", unix.SYS_LSETXATTR, bad, bad, bad)

@@ -146,8 +146,9 @@ func (r filterRules) program() filter {
 	// The flags of clone3 lie in memory, where a filter cannot look; without it the C library uses clone.
 	f.when(unix.SYS_CLONE3, func(f *filter) { f.fail(unix.ENOSYS) })
 	// Memory that no process maps is on nobody's account where memory is watched (threats.md T88, T124). Programs use /dev/shm and POSIX
-	// semaphores instead, as on kernels without these; queues of messages and semaphores of System V take gigabytes.
-	for _, number := range []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SEMGET, unix.SYS_MSGGET} {
+	// semaphores instead, as on kernels without these; queues of messages and semaphores of System V take gigabytes. So do policies that pages have of their own,
+	// which no control group counts, and rules of Landlock (threats.md T646).
+	for _, number := range []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MBIND, unix.SYS_LANDLOCK_CREATE_RULESET} {
 		f.when(number, func(f *filter) { f.fail(unix.ENOSYS) })
 	}
 	for _, number := range attributes {
