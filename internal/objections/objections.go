@@ -77,13 +77,13 @@ func (o Objection) in(node string) bool {
 // lostThread begins the name of a thread that stands for one which is not on GitHub any more.
 const lostThread = "lost-"
 
-// weight orders objections by what is kept first: what is grave, then what is lost.
+// weight orders objections by what is kept first: what is grave, then what is lost, which nothing else tells, then what people said.
 func (o Objection) weight() (n int) {
-	if o.grave() {
-		n += 2
-	}
-	if o.lost {
-		n++
+	for _, more := range []bool{o.grave(), o.lost, !o.maintained()} {
+		n *= 2
+		if more {
+			n++
+		}
 	}
 	return n
 }

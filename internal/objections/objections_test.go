@@ -149,6 +149,22 @@ func TestWhatIsKeptOfObjections(t *testing.T) {
 	}
 }
 
+// What people said is kept before what prloop maintains, however many such findings there are: these stand in threads that prloop began (threats.md T609).
+func TestWhatPeopleSaidIsKeptFirst(t *testing.T) {
+	said := conversation.Thread{ID: "1", Node: "PRRT_1", Status: conversation.Pending, Priority: review.P1, DeveloperReplies: []conversation.Reply{
+		{ID: 2, Author: "maintainer", Body: "P1: This leaks.", Association: "MEMBER"}}}
+	threads, unchanged := []conversation.Thread{said}, []string(nil)
+	for n := range 30 {
+		id := fmt.Sprint(100 + n)
+		threads = append(threads, conversation.Thread{ID: id, Node: "PRRT_" + id, Status: conversation.Disputed, Priority: review.P1, Maintained: "c1", Head: "c1"})
+		unchanged = append(unchanged, id)
+	}
+	kept := Parse(Open(conversation.People{Author: "author"}, threads, unchanged, nil))
+	if last := kept[len(kept)-1]; len(kept) != sanitize.MostObjected || last.comment != 2 || !last.severe || !kept[0].maintained() {
+		t.Errorf("%+v", kept)
+	}
+}
+
 // What somebody else has edited weighs what it did when a run read it, and says so; what its author has made of it is theirs (threats.md T572).
 func TestWhatOthersEditedWeighsWhatItDid(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0).UTC()
