@@ -275,6 +275,10 @@ func calls() {
 	try("notify", unix.SYS_FCNTL, bad, unix.F_NOTIFY, 1)
 	try("setdeleg", unix.SYS_FCNTL, bad, setDelegation, 0)
 	try("own_fcntl", unix.SYS_FCNTL, 1, unix.F_GETFL, 0)
+	for _, option := range []uintptr{unix.SO_ATTACH_FILTER, unix.SO_ATTACH_BPF, unix.SO_ATTACH_REUSEPORT_CBPF, unix.SO_ATTACH_REUSEPORT_EBPF} {
+		try("socket_filter", unix.SYS_SETSOCKOPT, bad, unix.SOL_SOCKET, option)
+	}
+	try("memory_seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
 }

@@ -156,6 +156,12 @@ func (r filterRules) program() filter {
 	}
 	// What is reserved for asynchronous I/O is counted for the whole machine, whoever takes it. Databases do without, as on kernels that lack it.
 	f.when(unix.SYS_IO_SETUP, func(f *filter) { f.fail(unix.ENOSYS) })
+	// Thousands of filters that end with their processes have Linux 6.18 stand still: what frees their machine code waits for itself (threats.md T646).
+	f.when(unix.SYS_SECCOMP, func(f *filter) { f.fail(unix.ENOSYS) })
+	f.call(unix.SYS_PRCTL, func(f *filter) {
+		f.argument(0)
+		f.when(unix.PR_SET_SECCOMP, func(f *filter) { f.fail(unix.EINVAL) })
+	})
 	f.refuseFlags(unix.SYS_CLONE, 0, newSpaces)
 	f.refuseFlags(unix.SYS_UNSHARE, 0, newSpaces|unix.CLONE_NEWTIME)
 	// Limits of another process would end it, or keep the sandbox's own from watching.
@@ -174,6 +180,13 @@ func (r filterRules) program() filter {
 		f.when(unix.SOL_TCP, func(f *filter) {
 			f.argument(2)
 			for _, option := range []uint32{unix.TCP_FASTOPEN, unix.TCP_FASTOPEN_CONNECT, unix.TCP_FASTOPEN_KEY, unix.TCP_ULP, unix.TCP_REPAIR} {
+				f.when(option, func(f *filter) { f.fail(unix.EPERM) })
+			}
+		})
+		// Filters of sockets are memory on no account, and machine code as those of calls are.
+		f.when(unix.SOL_SOCKET, func(f *filter) {
+			f.argument(2)
+			for _, option := range []uint32{unix.SO_ATTACH_FILTER, unix.SO_ATTACH_BPF, unix.SO_ATTACH_REUSEPORT_CBPF, unix.SO_ATTACH_REUSEPORT_EBPF} {
 				f.when(option, func(f *filter) { f.fail(unix.EPERM) })
 			}
 		})

@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// The filter refuses what it is to refuse, whoever calls, and nothing beside it: read as the kernel reads it, so that no call is made.
+func TestFilterRefuses(t *testing.T) {
+	var program []bpf.Instruction
+	for _, i := range (filterRules{inet: true}).program() {
+		program = append(program, bpf.RawInstruction{Op: i.Code, Jt: i.Jt, Jf: i.Jf, K: i.K}.Disassemble())
+	}
+	vm, err := bpf.NewVM(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		call []uint32
+		want uint32
+	}{
+		{"a filter of a socket", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"a program of a socket", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_SOCKET, unix.SO_ATTACH_BPF}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"filters of several", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"programs of several", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_EBPF}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"another option of a socket", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_SOCKET, unix.SO_REUSEADDR}, unix.SECCOMP_RET_ALLOW},
+		{"fast open", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_TCP, unix.TCP_FASTOPEN_CONNECT}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"no delay", []uint32{unix.SYS_SETSOCKOPT, 3, unix.SOL_TCP, unix.TCP_NODELAY}, unix.SECCOMP_RET_ALLOW},
+		{"a policy of pages", []uint32{unix.SYS_MBIND}, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{"rules of Landlock", []uint32{unix.SYS_LANDLOCK_CREATE_RULESET}, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{"a filter of calls", []uint32{unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER}, unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{"a filter of calls, as before there was seccomp", []uint32{unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER}, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)},
+		{"a name of a thread", []uint32{unix.SYS_PRCTL, unix.PR_SET_NAME}, unix.SECCOMP_RET_ALLOW},
+		{"a read", []uint32{unix.SYS_READ, 3}, unix.SECCOMP_RET_ALLOW},
+	} {
+		data := make([]byte, offArgs+8*6)
+		put := func(at int, v uint32) { binary.BigEndian.PutUint32(data[at:], v) } // as this interpreter reads a word
+		put(offNumber, c.call[0])
+		put(offArch, auditArch)
+		for n, arg := range c.call[1:] {
+			put(offArgs+8*n, arg)
+		}
+		if got, err := vm.Run(data); err != nil || uint32(got) != c.want {
+			t.Errorf("%s: %#x, %v, want %#x", c.name, uint32(got), err, c.want)
+		}
+	}
+}
