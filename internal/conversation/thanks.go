@@ -32,7 +32,8 @@ var thankful = func() map[string]bool {
 // agreeing are words that only thank in the company of these, and alone ask for something, or name a priority.
 var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
 	`(?:^|[.,!;]\s*)(?:(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)|ship it)\b|` +
-	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
+	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?correct\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
 
 var (
 	// named is somebody to whom it is said.

@@ -126,8 +126,11 @@ func (f File) dense(from, to int) (out []string) {
 		if n++; n > to {
 			break
 		}
-		if n >= from {
-			out = append(out, strings.TrimSuffix(dense(line), `\`))
+		if n < from {
+			continue
+		}
+		for part := range strings.SplitSeq(strings.TrimRight(line, "\r\n"), "\r") { // where carriage returns alone end lines git sees one
+			out = append(out, strings.TrimSuffix(dense(part), `\`))
 		}
 	}
 	return out

@@ -70,6 +70,8 @@ func TestKeeps(t *testing.T) {
 		{[2]int{2, 2}, "one return sum(a)/len(a) three\n", true},
 		{[2]int{2, 3}, "return sum(a)/len(a) three five\n", true},
 		{[2]int{4, 4}, "\n\n", true},
+		{[2]int{2, 2}, "zero\rreturn sum(a)/len(a)\rthree\r", true},
+		{[2]int{2, 2}, "zero\rreturn sum(a)/len(a) + 1\rthree\r", false},
 		{[2]int{4, 4}, "guard\n", false},
 		{[2]int{2, 2}, "return sum(a)/len(a) + 1\n", false},
 		{[2]int{2, 2}, "x := 1; return sum(a)/len(a)\n", false},
