@@ -142,9 +142,10 @@ func imageCommit(before, value, behind string) bool {
 const signBefore = `\\?["'\x60]?\s{0,4}(?::=|=>|[:=])\s{0,4}\{?\\?["'\x60]?`
 
 var (
-	// fingerprint is the fingerprint of a key of OpenPGP, fingerprintOf ends the name of such a key, as the images of Docker have it in their environment.
+	// fingerprint is the fingerprint of a key of OpenPGP, fingerprintOf ends the name of such a key, as the images of Docker have it in their environment
+	// and Gradle in the list of whose packages it takes.
 	fingerprint   = lazyregexp.New(`^(?:0x)?[0-9A-Fa-f]{40}$`)
-	fingerprintOf = lazyregexp.New(`(?i)(?:gpg|pgp)(?:[_.-]?signing)?[_.-]?keys?(?:[_.-]?(?:id|fingerprint))?` + signBefore + `$`)
+	fingerprintOf = lazyregexp.New(`(?i)(?:(?:gpg|pgp)(?:[_.-]?signing)?[_.-]?keys?(?:[_.-]?(?:id|fingerprint))?` + signBefore + `|<(?:trusted|ignored)-key id=")$`)
 	// siteKey is a key of reCAPTCHA or of Turnstile, whose secret keys are written alike; siteKeyOf ends the name of one that pages show.
 	siteKey   = lazyregexp.New(`^(?:6L[0-9A-Za-z_-]{38}|0x4[0-9A-Za-z_-]{21})$`)
 	siteKeyOf = lazyregexp.New(`(?:(?:^|[^A-Za-z])(?i:site)|[a-z]Site|(?i:captchasite))(?i:[_-]?key)(?:` + signBefore + `|["'\x60]\s{0,4},\s{0,4}["'\x60])$`)
@@ -164,6 +165,13 @@ var (
 	sshKind = lazyregexp.New(`(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) $`)
 )
 
+var (
+	// unityID is the id of an asset of Unity; ofUnity and ofUnityEnd are what stands around it: the rest of a reference to an object of the asset, as the editor writes it.
+	unityID    = lazyregexp.New(`^[0-9a-f]{32}$`)
+	ofUnity    = lazyregexp.New(`\{fileID: -?[0-9]{1,20}, guid: $`)
+	ofUnityEnd = lazyregexp.New(`^,\s{1,20}type: [0-9]\}`)
+)
+
 // sshKey reports whether a value is a public key of SSH: its kind stands before it, and in it once more, behind its length.
 func sshKey(before, value string) bool {
 	kind := strings.TrimSuffix(sshKind.FindString(before), " ")
@@ -175,12 +183,14 @@ func sshKey(before, value string) bool {
 }
 
 // publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
-// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name.
+// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain.
 func publicHere(before, value, behind string) bool {
 	switch {
 	case imageCommit(before, value, behind):
 		return true
 	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
+		return true
+	case unityID.MatchString(value) && ofUnity.MatchString(before) && ofUnityEnd.MatchString(behind), publicAddress(before, value):
 		return true
 	case managedSecret.MatchString(value) && strings.HasSuffix(before, ":secret:rds!"), sshKey(before, value):
 		return true
