@@ -18,6 +18,10 @@ var (
 	// modelName is a name of a language model: whose it is, its family, and words, sizes and dates.
 	modelName = lazyregexp.New(`^(?i)(?:[a-z0-9-]{2,30}[./]){0,2}(?:gpt|chatgpt|claude|gemini|gemma|palm|llama|codellama|mistral|mixtral|codestral|qwen|qwq|deepseek|phi|grok|text-embedding|whisper|bert|roberta|bge|glm|kimi)` +
 		`[0-9]{0,2}[a-z]?(?:[-_.:@](?:[a-z]{1,15}[0-9]{0,3}|[0-9]{1,4}[a-z]{0,2}|20[0-9]{6}))*$`)
+	// kindOfKey is a curve, a digest, a cipher or a form of keys, within the name of a class.
+	kindOfKey = lazyregexp.New(`Ed25519|Ed448|X25519|X448|X509|Secp(?:256|384|521)[kr]1|(?:SHA|Sha)(?:1|256|384|512)|(?:AES|Aes)(?:128|192|256)|(?:PKCS|Pkcs)[0-9]{1,2}`)
+	// pathOfClass is a class behind the path of its module or its name space: two parts and more, and a last one of several words with a number between at most.
+	pathOfClass = lazyregexp.New(`^(?:(?:[a-z_]+[0-9]?\.){2,}|(?:[A-Z][A-Za-z]+[0-9]?\\{1,2}){2,})[A-Z][A-Za-z]*[0-9]{0,2}(?:[A-Z][a-z]+)+$`)
 	// cookieName is a name of a cookie that browsers give rules to.
 	cookieName = lazyregexp.New(`^__(?:Host|Secure)-`)
 )
@@ -50,10 +54,16 @@ func spoken(v string) bool {
 // minClassWord is how long the words of a class are in the mean, in bytes.
 const minClassWord = 5
 
-// className reports whether a value is a class in words, such as OAuth2RefreshTokenGenerator.
+// className reports whether a value is a class in words, such as OAuth2RefreshTokenGenerator. What its words are about may have a number in its name, as in Ed25519VerificationKey2018.
 func className(v string) bool {
 	var t wordTally
+	v = kindOfKey.ReplaceAllString(v, "Digest")
 	return v != "" && v[0] >= 'A' && v[0] <= 'Z' && t.add(v) && t.words >= 3 && t.inWords >= max(t.rest*5, t.words*minClassWord) && t.odd <= max(1, t.pairs/pairsForOdd)
+}
+
+// classPath reports whether a value is a class by its path, such as django.contrib.auth.hashers.PBKDF2PasswordHasher.
+func classPath(v string) bool {
+	return pathOfClass.MatchString(v) && plainWords(strings.ReplaceAll(v, `\`, "."))
 }
 
 // tokenized reports whether a name is about the tokens of a language, and names no secret beside.

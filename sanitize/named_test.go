@@ -17,6 +17,8 @@ func TestFixedNamesAreShown(t *testing.T) {
 		`answer = request(token, "application/vnd.github.v3+json")`, `"secret", "application/vnd.acme.v3+json"`,
 		`PASSWORD_HASH_ALGORITHM = "PBKDF2WithHmacSHA512";`, `TOKEN_CIPHER = "AES/CBC/PKCS5Padding";`, `TOKEN_SIGNING_ALG = "RSASSA-PKCS1-v1_5"`, `secret_cipher = "aes-256-cbc-hmac-sha256"`,
 		`secretAlgorithm: 'xchacha20-poly1305',`, `token_alg: "RSA-OAEP-256-A128CBC-HS256"`, `passwordHashing = "argon2id-v19-m65536"`,
+		`PASSWORD_HASHER = "django.contrib.auth.hashers.PBKDF2PasswordHasher"`, `PASSWORD_RESET_FORM = "accounts.forms.Oauth2PasswordResetForm"`, `password.encoder: "org.springframework.security.crypto.password.Pbkdf2PasswordEncoder"`,
+		`'secret_handler' => 'App\\Security\\OAuth2SecretHandler',`, `const KeyTypeEd25519 = "Ed25519VerificationKey2018"`, `keyType: "X25519KeyAgreementKey2020"`,
 		`grantTypes = ["password", "urn:ietf:params:oauth:grant-type:saml2-bearer", "refresh_token"];`, `AUTH_TOKEN_COOKIE = "__Host-acme-session-v2.1"`,
 		"The implementations are `OAuth2AccessTokenGenerator`, `OAuth2RefreshTokenGenerator`, and `JwtGenerator`.",
 		`ssh_authorized_keys = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl mona@acme"`, `auth_keys = ["ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7VJTUt9Us8cKjMzEfYyjiWA4R4xk9Xq2Zr8Lm3Qw7Tn mona"]`,
@@ -39,7 +41,7 @@ func TestDrawnValuesAreFoundBesideFixedNames(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 33))
 	for _, line := range []string{
 		`llm = ChatOpenAI(api_key, "%s")`, `tokenizer = "%s"`, `"tokenizerModel": "%s"`, `request(token, "%s")`, `PASSWORD_HASH_ALGORITHM = "%s"`, `TOKEN_CIPHER = "%s"`, `["password", "%s"]`, "`AccessTokenGenerator`, `%s`",
-		`token = "gpt-4-%s"`, `token = "application/%s"`, `password = "urn:ietf:%s"`, `AUTH_TOKEN_COOKIE = "__Host-%s"`, `auth_token = "ssh-ed25519%s"`, `secret = "arn:aws:secretsmanager:eu-west-1:480917345862:secret:rds!%s"`,
+		`token = "gpt-4-%s"`, `token = "application/%s"`, `password = "urn:ietf:%s"`, `AUTH_TOKEN_COOKIE = "__Host-%s"`, `PASSWORD_HASHER = "django.contrib.auth.%s"`, `api_key = "Ed25519%s"`, `auth_token = "ssh-ed25519%s"`, `secret = "arn:aws:secretsmanager:eu-west-1:480917345862:secret:rds!%s"`,
 		`api_key = "%s" // openai cohere slack sendgrid twilio stripe datadog sentry okta dropbox plaid mailchimp`,
 	} {
 		for _, form := range []string{"{32x}", "{40x}", "{64x}", "{40b}", "{44b}", "{32a}", "{1u}"} {
@@ -59,7 +61,8 @@ func TestDrawnValuesAreFoundBesideFixedNames(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{`password = "gpt-winter-falcon-2024"`, `secret = "OAuth2WinterFalconHorse"`, `resetPassword("password", "CorrectHorseStaple42")`, `tokenizer_password = "winter-falcon-2024"`} {
+	for _, line := range []string{`password = "gpt-winter-falcon-2024"`, `secret = "OAuth2WinterFalconHorse"`, `resetPassword("password", "CorrectHorseStaple42")`, `tokenizer_password = "winter-falcon-2024"`,
+		`password = "winter.falcon.horse.2024"`, `password = "Winter.Falcon.Horse42Staple"`, `secret = "acme.prod.Q7rz2Lm9xc4Vb8nt"`, `password = "X509WinterFalconHorse"`} {
 		if len(AssignedValues(line)) != 1 {
 			t.Errorf("nothing is found in %s", line)
 		}

@@ -48,7 +48,7 @@ var (
 func wordNamed(before, v string) bool {
 	name := nameBefore(before)
 	switch {
-	case fixedName(v), ofLanguage(name, v):
+	case fixedName(v), ofLanguage(name, v), classPath(v), namesItself(name, v):
 		return true
 	case namedThing(v):
 		return containsAny(lowerASCII(name), assignedWords) && !madeByOwner(name, v)
@@ -98,17 +98,32 @@ func nameBefore(before string) string {
 
 // plainWords reports whether a value is words and small numbers with signs between.
 func plainWords(v string) bool {
+	pieces, ok := worded(v)
+	return ok && pieces >= 2
+}
+
+// worded reports whether a value is words and small numbers, and how many pieces signs make of it.
+func worded(v string) (int, bool) {
 	if len(v) > maxWorded {
-		return false
+		return 0, false
 	}
 	var t wordTally
 	pieces := strings.FieldsFunc(v, func(c rune) bool { return strings.ContainsRune("-_./:#,[]=<>|{}?& ", c) })
 	for _, piece := range pieces {
 		if !t.add(piece) {
-			return false
+			return 0, false
 		}
 	}
-	return len(pieces) >= 2 && t.words >= 2 && t.inWords*2 >= t.rest*3 && t.digits <= maxNumbers && t.mixed <= maxMixed && t.odd <= max(1, t.pairs/pairsForOdd)
+	return len(pieces), t.words >= 2 && t.inWords*2 >= t.rest*3 && t.digits <= maxNumbers && t.mixed <= maxMixed && t.odd <= max(1, t.pairs/pairsForOdd)
+}
+
+// namesItself reports whether a value in words is spelled out in the name that it is given to, as those of constants are: whoever reads the name has read it.
+func namesItself(name, v string) bool {
+	if _, ok := worded(v); !ok {
+		return false
+	}
+	letters := strings.NewReplacer("_", "", "-", "", ".", "")
+	return strings.Contains(lowerASCII(letters.Replace(name)), lowerASCII(letters.Replace(v)))
 }
 
 // wordTally counts what a name is made of: words, the letters in them and their pairs, odd ones among these, and the other letters and digits.
@@ -146,7 +161,7 @@ func (t *wordTally) letters(part string) bool {
 		w := lowerASCII(word)
 		odd := oddPairs(w)
 		switch {
-		case len(w) > 4 && pronounced(w), len(w) > 2 && odd == 0 && pronounced(w):
+		case len(w) > 4 && (pronounced(w) || w == "pbkdf" || w == "https"), len(w) > 2 && odd == 0 && pronounced(w):
 			t.words++
 			t.inWords += len(w)
 			t.pairs += len(w) - 1

@@ -166,3 +166,18 @@ func TestDrawnValuesAreNoWords(t *testing.T) {
 		}
 	}
 }
+
+// A constant whose value is spelled out in its name is shown, if that is words (threats.md T567).
+func TestNamesOfThemselvesAreShown(t *testing.T) {
+	for _, line := range []string{`const KeyCredentialTypeX509CertAndPassword = "X509CertAndPassword"`, `PASSWORD_RESET_STEP_2 = "password-reset-step-2"`, `SecretRotationV2Enabled: "secret_rotation_v2_enabled"`} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, line) || AssignedValues(line) != nil {
+			t.Errorf("%s is masked, or found", line)
+		}
+	}
+	for _, line := range []string{`const PasswordQ7Rz2Lm9Xc4Vb8Nt1 = "Q7Rz2Lm9Xc4Vb8Nt1"`, `PASSWORD_RESET = "password-reset-winter-42"`} {
+		if len(AssignedValues(line)) != 1 {
+			t.Errorf("nothing is found in %s", line)
+		}
+	}
+}
