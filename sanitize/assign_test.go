@@ -114,3 +114,30 @@ func TestGivenPasswords(t *testing.T) {
 		}
 	}
 }
+
+// The option for a user and a password is one for a user and a group, or for an address, of other commands (threats.md T614).
+func TestUsersAndGroupsAreNoPasswords(t *testing.T) {
+	for _, line := range []string{
+		"docker run --rm -u 1000:1000 -v $PWD:/src img", "Run it with `docker run -u 1000:1000`.", `args '-u root:root'`, `args "-u jenkins:docker"`, `      options: -u 1001:1001`, `{"run": "docker run -u node:node"}`,
+		"docker exec -u www-data:www-data web ls", "podman run -u nobody:nogroup img", "oc login -u https://api.cluster:6443", "ffuf -u https://acme.io/FUZZ -w words.txt", "(`sonar-scanner -u https://sonar.acme.io`)",
+	} {
+		if got := Mask(line); got != line {
+			t.Errorf("%s is masked: %s", line, got)
+		}
+	}
+	for _, line := range []string{
+		"curl -u app:s3cretpw https://acme.io", "curl -u admin:sunshine https://acme.io", "http -u 1000:q7Rz2Lm9 acme.io", "xh -u 4711:84729104738 acme.io", "curl -u root:docker42 acme.io", "influx -u root:rootroot", "curl -u App:/q7Rz2Lm9 acme.io",
+	} {
+		if got := Mask(line); !strings.Contains(got, Redacted) {
+			t.Errorf("%s is shown", line)
+		}
+	}
+	random := rand.New(rand.NewPCG(6, 14))
+	for _, form := range []string{"curl -u app:%s acme.io", "http -u 1000:%s acme.io", "mc -u https:%s", "docker run -u root:%s img"} {
+		for range 300 {
+			if line := fmt.Sprintf(form, drawForm(random, "{16b}")); Mask(line) == line {
+				t.Errorf("%s is shown", line)
+			}
+		}
+	}
+}

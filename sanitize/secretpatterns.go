@@ -162,9 +162,27 @@ func mixedLetters(v string) bool {
 	return len(v)-strings.LastIndexByte(v, '_')-1 == 34 || len(v)*100 <= pieces(v)*mixedPiece*2
 }
 
-// passwordGiven reports whether the password of a command's option is more than the word for one.
+var (
+	// accountID is the number of a user or a group.
+	accountID = lazyregexp.New(`^[0-9]{1,5}$`)
+	// groupName is a group that systems come with.
+	groupName = lazyregexp.New(`^(?:root|daemon|disk|mail|news|proxy|www-data|backup|operator|staff|games|users|nogroup|nobody|wheel|sudo|docker|node|nginx|apache|video|audio|plugdev|systemd-journal)$`)
+	// scheme is the beginning of an address.
+	scheme = lazyregexp.New(`^[a-z][a-z0-9+.-]{1,15}$`)
+)
+
+// passwordGiven reports whether what a command is given as user and password holds one. Commands that know no password have an option of this name too: what stands there is a user
+// and a group, or an address.
 func passwordGiven(v string) bool {
-	return !wordOfPassword.MatchString(v[strings.IndexByte(v, ':')+1:])
+	user, password, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(v, "-u"), " \t\"'"), ":")
+	password = strings.TrimRight(password, "`.,;:)]}|\\>")
+	switch {
+	case password == user, wordOfPassword.MatchString(password), groupName.MatchString(password):
+		return false
+	case accountID.MatchString(user) && accountID.MatchString(password):
+		return false
+	}
+	return !(strings.HasPrefix(password, "//") && scheme.MatchString(user))
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
