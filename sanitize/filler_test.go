@@ -76,3 +76,32 @@ func TestDrawnTokensAreNoFiller(t *testing.T) {
 		}
 	}
 }
+
+// In a change, what begins like a token of the specification is shown where nothing of a token stands behind it (threats.md T615).
+func TestBeginningsOfTokensAreShown(t *testing.T) {
+	for _, line := range []string{
+		"GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "GITHUB_TOKEN=ghp_your_token_here", "token: ghp_your_personal_access_token", "SLACK_BOT_TOKEN=xoxb-your-token", "Use a classic token (`ghp_…`).", "re = `ghp_[A-Za-z0-9]{36}`",
+		`func is(v string) bool { return strings.HasPrefix(v, "ghp_") }`, `token := "ghp_test123"`, `prefixes = ["xoxb-", "xoxp-", "AKIA"]`, "GITHUB_TOKEN=ghp_000000000000000000000000000000000000", "aws_access_key_id = AKIAXXXXXXXXXXXXXXXX",
+	} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, line) {
+			t.Errorf("%s is masked: %s", line, diff)
+		}
+	}
+	for _, line := range []string{"ghp_test16C7e42F292c6912E7710c", `t = "ghp_example16C7e42F292c6912E7710c838347"`, "xoxb-1234-5678-your-16C7e42F292c", "GITHUB_TOKEN=ghp_your_token:16C7e42F292c6912E771", "u = https://ghp_x:16C7e42F292c@acme.io/x"} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); strings.Contains(diff, "16C7e42F292c") {
+			t.Errorf("%s is shown", line)
+		}
+	}
+	random, shown := rand.New(rand.NewPCG(6, 15)), 0
+	for range 20_000 {
+		diff := "+" + drawForm(random, "ghp_{36a}")
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, Redacted) {
+			shown++
+		}
+	}
+	if shown > 0 {
+		t.Errorf("%d tokens of 20000 are shown", shown)
+	}
+}

@@ -3,6 +3,7 @@ package sanitize
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -21,7 +22,8 @@ func wordlessSecrets(s string) []Span {
 		return all
 	}
 	deep := slices.DeleteFunc(findSpans(s, deepSpans), func(p Span) bool { return nameAt(s, p) })
-	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), patternSpans(s), placedSpans(s)) }), deep)
+	tokens := slices.DeleteFunc(findSpans(s, patternSpans), func(p Span) bool { return EmptyToken(s[p.Start:p.End]) })
+	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), placedSpans(s)) }), tokens, deep)
 	return slices.DeleteFunc(all, func(p Span) bool {
 		return ordinary(s, p) && !slices.ContainsFunc(sure, func(q Span) bool { return q.Start < p.End && p.Start < q.End })
 	})
@@ -40,12 +42,17 @@ const (
 func ordinary(s string, p Span) bool {
 	v := s[p.Start:p.End]
 	switch {
+	case EmptyToken(v):
+		return true
 	case p.More, Random(v) && !ofLanguage(nameBefore(lineBefore(s, p.Start)), wholeValue(s, p)):
 		return false
 	case nameAt(s, p):
 		return true
 	case inQuotes(s, p):
-		whole := wholeValue(s, p)
+		whole := typed(wholeValue(s, p))
+		if strings.Contains(whole, " ") && !hasDigit(v) { // a text for people, of which the rules found a word
+			whole = v
+		}
 		if len(whole) >= minGenerated && LettersAndDigits(whole) && varied(whole) {
 			return MadeUp(whole) || NoValue(whole)
 		}
@@ -53,6 +60,35 @@ func ordinary(s string, p Span) bool {
 		return MadeUp(v) || LocalHost(hostName.FindString(s[p.End+1:]))
 	}
 	return len(v) < minSecretLen || !LettersAndDigits(v) || windowEntropy(v) < minEntropy || len(v)*100 > pieces(v)*mixedPiece
+}
+
+// EmptyToken reports whether a value begins like a token of specPatterns, and holds less behind that than any token does: nothing but filler, too little for the rules of its
+// siblings among ownPatterns, or words that say that they are made up.
+func EmptyToken(v string) bool {
+	for _, p := range specPatterns {
+		prefix := p.words[0]
+		if rest, ok := strings.CutPrefix(v, prefix); ok {
+			return tokenRest.MatchString(rest) && (len(rest) < minTokenRest || drawn(v, prefix) < minDrawn || !hasDigit(rest) && MadeUp(rest))
+		}
+	}
+	return false
+}
+
+// tokenRest is what stands behind the beginning of such a token, minTokenRest how long it is at least.
+var tokenRest = lazyregexp.New(`^[0-9A-Za-z_-]*$`)
+
+const minTokenRest = 16
+
+// typed is the longest part of a value without letters of the scripts that are written without blanks: texts in them are for people, and no password is typed in them.
+func typed(v string) (longest string) {
+	for _, part := range strings.FieldsFunc(v, func(c rune) bool {
+		return c > unicode.MaxLatin1 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+	}) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 // nameAt reports whether the value at p is a name in words, and no password of an address.

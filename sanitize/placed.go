@@ -33,7 +33,7 @@ func AssignedValues(line string) (out []Span) {
 		if name := line[m[0]:m[2]]; endsInWord(nameOnly.FindStringIndex(name), name) || strings.EqualFold(line[max(0, m[0]-6):m[0]], "public") {
 			continue
 		}
-		if !MadeUp(v) && !NoValue(v) && !wordNamed(line[:m[2]], v) && !publicNamed(line[m[0]:m[2]], v) && !publicHere(line[max(0, m[2]-digestReach):m[2]], v, line[m[3]:]) && !digestNamed(line[m[0]:m[2]], v) && !Published(v) && LettersAndDigits(v) && varied(v) {
+		if len(typed(v)) >= minGenerated && !MadeUp(v) && !NoValue(v) && !wordNamed(line[:m[2]], v) && !publicNamed(line[m[0]:m[2]], v) && !publicHere(line[max(0, m[2]-digestReach):m[2]], v, line[m[3]:]) && !digestNamed(line[m[0]:m[2]], v) && !Published(v) && LettersAndDigits(v) && varied(v) {
 			out = append(out, Span{Start: m[2], End: m[3]})
 		}
 	}

@@ -167,6 +167,29 @@ func TestDrawnValuesAreNoWords(t *testing.T) {
 	}
 }
 
+// A text for people behind the name of a password is shown, also with a number in it, and in languages that are written without blanks (threats.md T615).
+func TestTextsForPeopleAreShown(t *testing.T) {
+	for _, line := range []string{
+		`{ "password": "Password (min. 8 characters)" }`, `{ "password": "Password must be at least 8 characters" }`, `{ "password": "Contraseña (mín. 8 caracteres)" }`, `{ "password": "Пароль (мин. 8 символов)" }`,
+		`      password: "Password (6 characters minimum)"`, `    'password' => 'Password: at least 8 characters.',`, `const labels = { email: "Email", password: "Password (min. 8 characters)" };`,
+		`{ "password": "请输入6到20位的Password密码" }`, `{ "password": "パスワード(8文字以上20文字以下)" }`, `{ "token": "รหัสผ่านอย่างน้อย8ตัวอักษรAPI" }`, `"secret_hint": "비밀번호는8자이상Password"`,
+	} {
+		if found := AssignedValues(line); found != nil {
+			t.Errorf("%q is found in %s", line[found[0].Start:found[0].End], line)
+		}
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, line) {
+			t.Errorf("%s is masked: %s", line, diff)
+		}
+	}
+	for _, line := range []string{`password = "密码q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `{ "password": "请输入:q7Rz2Lm9Xc4Vb8Nt1Wk6" }`, `password = "q7Rz2Lm9Xc4V as sent 2 days ago"`, `password = "Pässw0rd-Schlüssel-42x9"`} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, Redacted) {
+			t.Errorf("%s is shown", line)
+		}
+	}
+}
+
 // A constant whose value is spelled out in its name is shown, if that is words (threats.md T567).
 func TestNamesOfThemselvesAreShown(t *testing.T) {
 	for _, line := range []string{`const KeyCredentialTypeX509CertAndPassword = "X509CertAndPassword"`, `PASSWORD_RESET_STEP_2 = "password-reset-step-2"`, `SecretRotationV2Enabled: "secret_rotation_v2_enabled"`} {

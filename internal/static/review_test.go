@@ -73,6 +73,7 @@ func TestRules(t *testing.T) {
 		{"a token of Doppler", "up.sh", "doppler run -t dp.st.prd." + "KE18qRUrwvdidNgeNlZjztw43eVJCX75wfCfzBmA" + " -- npm start", "P0 secret-issued-token:1"},
 		{"a GitHub token", "ci.yml", "token: " + ghToken, "P0 secret-github-token:1"},
 		{"an address of Ethereum is public", "a.ts", `tokenAddress: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"`, ""},
+		{"a placeholder in words is none", "ci.yml", "token: ghp_ExampleTokenReplace" + "MeWithYourOwnPlease\naws: AKIA" + "PLACEHOLDERABCDE", ""},
 		{"a placeholder token is none", "ci.yml", "token: ghp_" + strings.Repeat("x", 36), ""},
 		{"a Slack token", "a.py", "t = '" + slack + "'", "P0 secret-slack-token:1"},
 		{"a private key", "k.txt", pem + "\n" + pemBody, "P0 secret-private-key:1"},

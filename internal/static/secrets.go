@@ -61,7 +61,7 @@ func find(line string) []span {
 		}
 		for _, m := range t.re.FindAllStringIndex(line, -1) {
 			v := line[m[0]:m[1]]
-			if sanitize.Entropy(v) < 3 || sanitize.Published(v) || strings.Contains(strings.ToLower(v), "xxxx") {
+			if sanitize.Entropy(v) < 3 || sanitize.Published(v) || sanitize.EmptyToken(v) || strings.Contains(strings.ToLower(v), "xxxx") {
 				continue
 			}
 			out = append(out, span{m[0], m[1], t.name, t.what, true})
