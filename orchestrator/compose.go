@@ -116,6 +116,11 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		}
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and %s, so it counts as open: %s (%s). %s", why, t.Assessment.Finding, t.URL, how)))
 	}
+	for _, r := range j.kept {
+		if t := s.Threads[r.thread]; r.answer.Because == conversation.BecauseVoid {
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that was resolved counts as open: %s (%s): %s. If it is settled, someone with write access other than the author can resolve the thread once more, now that it is open again.", t.Assessment.Finding, t.URL, voidReason)))
+		}
+	}
 	for _, t := range s.Threads {
 		if j.in.Snapshot.persons().Untold(t) {
 			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that the account of prloop resolved counts as open, for an answer of prloop's in it was changed, and may have been the reason: %s (%s). Someone with write access can open it and resolve it from another account.", t.Assessment.Finding, t.URL)))

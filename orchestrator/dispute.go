@@ -406,6 +406,8 @@ func (r reply) words(reason string, ask []string, byApp bool, head string, targe
 		return report.HandedOver(conversation.HandedOverWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask, byApp)
 	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseDivided:
 		return report.HandedOver(conversation.HandedOverWords, "The judge would settle this, but people in this thread do not agree, and no model decides between them. The judge says:", reason, ask, byApp)
+	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseVoid:
+		return report.HandedOver(conversation.HandedOverWords, "This thread was resolved, and is open again:", reason, ask, byApp)
 	case a.Status == conversation.HandedOver:
 		return report.HandedOver(conversation.HandedOverWords, "Both sides have said what they have to say, and do not agree.", reason, ask, byApp)
 	case a.Ruling == conversation.Word:

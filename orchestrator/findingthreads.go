@@ -151,7 +151,16 @@ func (s Snapshot) decided(thread int, heavy bool) bool {
 }
 
 // live reports whether a thread still says something that prloop stands by.
-func (s Snapshot) live(thread int) bool { return s.persons().Live(s.Conversation.Threads[thread]) }
+// A void one that we may not open again does not.
+func (s Snapshot) live(thread int) bool {
+	return s.persons().Live(s.Conversation.Threads[thread]) && !s.buried(thread)
+}
+
+// buried reports whether the resolution of a thread is void, and we may not open it again.
+func (s Snapshot) buried(thread int) bool {
+	t := s.Conversation.Threads[thread]
+	return s.persons().Void(t) && t.Unresolvable
+}
 
 // silences says of which threads a finding can be one so that it may not count any more: what we conceded there, or people settled. heavy are
 // the findings of which a wording is grave.
@@ -223,6 +232,8 @@ func nearest(known []wording, f review.Finding, may func(w wording) bool) float6
 // what a ruling settled: how the code was when the thread was opened is nothing to that.
 func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
+	case s.buried(w.thread):
+		return voidReason
 	case objections.Grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
 	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:
@@ -296,7 +307,9 @@ func quoteApart(a, b review.Finding) bool {
 // unsettled says of distinct findings, by their number, why a thread about something similar that was settled does not settle them.
 func (m matched) unsettled() map[int]string {
 	out, heavy := map[int]string{}, m.heavy(m.groups)
-	similar := m.threadsOf(func(w wording, i int) bool { return m.in.Snapshot.decided(w.thread, heavy[i]) })
+	similar := m.threadsOf(func(w wording, i int) bool {
+		return m.in.Snapshot.decided(w.thread, heavy[i]) || m.in.Snapshot.buried(w.thread)
+	})
 	settled := m.settledBy(heavy)
 	for g, group := range m.groups {
 		at := slices.IndexFunc(group, func(i int) bool { _, ok := similar[i]; return ok })

@@ -14,9 +14,13 @@ import (
 // pushed are two versions of a file: that of "before", and that of the head.
 type pushed struct{ shelf }
 
-// Diff is of one hunk, from the first line that differs to the last.
 func (p pushed) Diff(context.Context, string, string) (*diff.Diff, error) {
-	old, now := strings.SplitAfter(p.shelf["before"]["a.go"], "\n"), strings.SplitAfter(p.shelf["head"]["a.go"], "\n")
+	return oneHunk(p.shelf["before"]["a.go"], p.shelf["head"]["a.go"])
+}
+
+// oneHunk is a diff of one hunk, from the first line that differs to the last.
+func oneHunk(before, after string) (*diff.Diff, error) {
+	old, now := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	old, now = old[:len(old)-1], now[:len(now)-1]
 	same := 0
 	for same < min(len(old), len(now)) && old[same] == now[same] {

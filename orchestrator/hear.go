@@ -80,7 +80,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	snap.Unproven = unproven(discussion.Comments, own, ours)
 	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA), req.reviewers(), state.Threads)
 	snap.Hidden = hidden(discussion.Comments, ours)
-	snap.Reports = Reports(discussion.Comments, viewer)
+	snap.Reports, snap.Counted = Reports(discussion.Comments, viewer), countedThen(discussion.Comments, ours)
 	snap.Listed = listed(discussion)
 	return newestFixed(discussion.Comments, ours), nil
 }
@@ -137,7 +137,7 @@ func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progr
 // discussion of which a part was not read.
 func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*heard, error) {
 	was := in.Snapshot.heard()
-	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Remembered: in.Snapshot.Remembered}
+	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Remembered: in.Snapshot.Remembered}
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
 	}

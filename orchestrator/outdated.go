@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -89,23 +90,26 @@ func writtenAt(c review.Comment, m sanitize.Marker) time.Time {
 	return c.CreatedAt
 }
 
-// Reported is a report by our account, whoever hid it and whichever key signed it, and when it was written. Run is empty where its marker cannot be read.
+// Reported is a report by our account, whoever hid it and whichever key signed it, and when it was written. Run is empty where its marker cannot be read, Head where
+// it does not say about which commit it is.
 type Reported struct {
-	Run string    `json:"run"`
-	At  time.Time `json:"at"`
+	Run  string    `json:"run"`
+	At   time.Time `json:"at"`
+	Head string    `json:"head,omitempty"`
 }
 
 // Reports are those by our account.
 func Reports(comments []review.Comment, own review.Person) []Reported {
 	var out []Reported
+	from := func(c review.Comment) bool { return effects.Same(c.Author, own) }
 	for _, c := range comments {
-		if !effects.Same(c.Author, own) || !sanitize.HasMarker(c.Body) {
+		if !from(c) || !sanitize.HasMarker(c.Body) {
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
 		switch said := ourComment(c, m); {
 		case said.Asks, said.Approves:
-			out = append(out, Reported{m.Run, writtenAt(c, m)})
+			out = append(out, Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, from))})
 		case m.Run == "" && c.UpdatedAt.After(c.CreatedAt): // somebody may have changed it
 			out = append(out, Reported{At: c.UpdatedAt})
 		}

@@ -106,5 +106,7 @@ func (s Snapshot) persons() conversation.People {
 	if s.People == nil {
 		return conversation.People{Author: s.PR.Author.Login, ByApp: s.PR.Author.Bot}
 	}
-	return *s.People
+	people := *s.People
+	people.Voided = s.Voided
+	return people
 }

@@ -52,6 +52,8 @@ type Range struct {
 	Skipped []review.LeftOut `json:"skipped,omitempty"`
 	// Weakened are the files in which prloop's own commits in the change delete, skip or weaken tests.
 	Weakened []string `json:"weakened,omitempty"`
+	// Commits are those from the merge base to Head along first parents, newest first, at most MostHeads.
+	Commits []string `json:"-"`
 	// Subjects are the first lines of the commit messages of a local range, newest first.
 	Subjects []string `json:"-"`
 }

@@ -1,24 +1,31 @@
 package orchestrator
 
 import (
+	"slices"
+
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/objections"
 )
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
-// those that are closed over it. Who was told so once is not told again: the thread is opened without a word.
+// those that are closed over it. Who was told so once is not told again: the thread is opened without a word. So are those in threads that count although somebody resolved
+// them nobody knows for which code: the answer names the commit that the next resolution is about.
 func (j verdict) leftOpen(gone []cure) (out []reply) {
 	s, people := j.in.Snapshot.Conversation, j.in.Snapshot.persons()
 	if s == nil {
 		return nil
 	}
-	reasons := map[int]string{}
+	reasons, weighing := map[int]string{}, j.weighing(nil)
 	for _, c := range gone {
 		reasons[c.thread] = c.reason
 	}
 	for i, t := range s.Threads {
 		reason, cured := reasons[i]
 		over := objections.ClosedOver(people, t)
+		if people.Reopens(t) && (over || slices.Contains(j.threads, i) || slices.Contains(weighing, i)) {
+			out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseVoid}, reason: voidReason, reopen: true})
+			continue
+		}
 		if !over && (!cured || t.Status == conversation.HandedOver) || !objections.SaysGrave(people, t) {
 			continue
 		}

@@ -166,14 +166,14 @@ func (j verdict) reopened() (out []int) {
 		}
 		t := j.in.Snapshot.Conversation.Threads[i]
 		grave := objections.GraveThread(t) || slices.ContainsFunc(j.groups[g], func(f int) bool { return objections.Grave(j.findings[f]) })
-		if t.Closed && t.Live() && grave && !objections.ClosedOver(j.in.Snapshot.persons(), t) { // that one is answered in
+		if t.Closed && t.Live() && grave && !j.answeredIn(t) {
 			out = append(out, i)
 		}
 	}
 	if s := j.in.Snapshot.Conversation; s != nil {
 		counts := j.weighing(nil)
 		for i, t := range s.Threads {
-			if (j.objected(t) || t.Closed && slices.Contains(counts, i) && !objections.ClosedOver(j.in.Snapshot.persons(), t)) && !slices.Contains(out, i) {
+			if (j.objected(t) || t.Closed && slices.Contains(counts, i) && !j.answeredIn(t)) && !slices.Contains(out, i) {
 				out = append(out, i)
 			}
 		}
@@ -181,10 +181,16 @@ func (j verdict) reopened() (out []int) {
 	return out
 }
 
+// answeredIn reports whether a thread is closed that is opened again with an answer (leftOpen).
+func (j verdict) answeredIn(t conversation.Thread) bool {
+	people := j.in.Snapshot.persons()
+	return objections.ClosedOver(people, t) || people.Reopens(t)
+}
+
 // objected reports whether a thread is closed in which somebody objects, who is not answered there.
 func (j verdict) objected(t conversation.Thread) bool {
 	_, objects := j.in.Snapshot.persons().Objection(t, objections.GraveThread(t))
-	return objects && t.Closed && !objections.ClosedOver(j.in.Snapshot.persons(), t)
+	return objects && t.Closed && !j.answeredIn(t)
 }
 
 // mostDeclined is how often GitHub may decline before no further thread is tried: one that somebody deleted costs the others nothing, and a right that is

@@ -31,6 +31,8 @@ type Snapshot struct {
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Unchanged    []string            `json:"unchanged,omitempty"`
+	// Voided is what voided gives.
+	Voided []string `json:"voided,omitempty"`
 	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
@@ -58,6 +60,8 @@ type Snapshot struct {
 	Took time.Duration `json:"-"`
 	// Listed is what listed gives, for the step that reads the pull request alone.
 	Listed map[string]string `json:"-"`
+	// Counted is what countedThen gives, for the step that reads the pull request alone.
+	Counted map[string]Reported `json:"-"`
 	// Keys are the lines of keys in the whole text of files of which a piece is shown, by path, for the step that masks the pieces shown of them.
 	Keys map[string]sanitize.KeyLines `json:"-"`
 	// Masked is how many values that look like secrets were taken out of all this.
@@ -109,6 +113,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
+	if snap.Voided, err = l.voided(ctx, req, snap); err != nil {
+		return snap, err
+	}
 	if err := l.apart(ctx, &snap); err != nil {
 		return snap, err
 	}

@@ -70,14 +70,22 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
-	weakened, err := fixspace.Weakened(ctx, h.repo, mergeBase, pr.HeadSHA)
+	commits, err := h.repo.FirstParents(ctx, mergeBase, pr.HeadSHA)
+	if err != nil {
+		return orchestrator.Range{}, err
+	}
+	weakened, err := fixspace.Weakened(ctx, h.repo, commits, pr.HeadSHA)
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
 	for i, name := range weakened {
 		weakened[i] = spelling.Name(name)
 	}
-	return orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA, Weakened: weakened}, nil
+	r := orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA, Weakened: weakened}
+	for _, c := range commits[:min(len(commits), orchestrator.MostHeads)] {
+		r.Commits = append(r.Commits, c.Commit)
+	}
+	return r, nil
 }
 
 // local reads a local change.

@@ -119,13 +119,14 @@ type Thread struct {
 	RaisedBy []string  `json:"raised_by,omitempty"`
 	By       string    `json:"by,omitempty"`
 	Also     []Wording `json:"also,omitempty"`
-	// Head is the commit it was opened on.
-	Head string `json:"head"`
+	// Head is the commit it was opened on, Opened when.
+	Head   string    `json:"head"`
+	Opened time.Time `json:"-"`
 	// Closed is true when GitHub shows the thread as resolved, ClosedBy who did that, as far as GitHub says, and ClosedByBot whether that is an app.
 	Closed      bool   `json:"closed,omitempty"`
 	ClosedBy    string `json:"closed_by,omitempty"`
 	ClosedByBot bool   `json:"closed_by_bot,omitempty"`
-	// Unresolvable is true when the thread is open and we may not resolve it, by what GitHub says.
+	// Unresolvable is true when we may not resolve the thread, or, where it is closed, not open it again, by what GitHub says.
 	Unresolvable bool `json:"unresolvable,omitempty"`
 	// Unsure is true when an answer that our account gave in it is not proven ours: it may have said that we resolved the thread.
 	Unsure bool `json:"unsure,omitempty"`
@@ -311,6 +312,7 @@ func (r *rebuilding) thread(t review.Thread) {
 		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
 		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
 		Unresolvable: t.Unresolvable, Origin: Stood{b.Line, [2]int{b.QuoteFrom, b.QuoteTo}},
+		Opened: root.CreatedAt.UTC(),
 	}
 	if t.Line != nil {
 		out.Line = *t.Line
@@ -406,6 +408,14 @@ func (t Thread) read(last string) int {
 
 // Name is what answers of ours call a thread: its first comment and the finding in it.
 func (t Thread) Name() string { return t.ID + "/" + t.Identity }
+
+// Spoke is the commit on which we said last that the finding of the thread stands, or is people's, and when we spoke in the thread last.
+func (t Thread) Spoke() (commit string, at time.Time) {
+	if at = t.Opened; t.AnsweredAt.After(at) {
+		at = t.AnsweredAt
+	}
+	return cmp.Or(t.Maintained, t.Head), at
+}
 
 // Live reports whether the thread still says something that prloop stands by: nobody has settled it. One that was settled by a ruling and
 // that is open does, unless it stays open for another reason (People.Live).

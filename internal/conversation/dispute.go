@@ -54,7 +54,16 @@ type People struct {
 	Reviewers []string `json:"reviewers,omitempty"`
 	// Approved is when people approved it whose approval stands, by login in lower case.
 	Approved map[string]time.Time `json:"approved,omitempty"`
+	// Voided are threads about something grave, by id, that somebody resolved nobody knows for which code.
+	Voided []string `json:"-"`
 }
+
+// Void reports whether the resolution of a thread counts as not given: nobody can tell for which code it was, and the quoted code stands as it did.
+func (p People) Void(t Thread) bool { return t.Closed && slices.Contains(p.Voided, t.ID) }
+
+// Reopens reports whether we open a thread again whose resolution is void. Where we may not, its finding gets another thread when it is raised again, and nothing else
+// counts: nobody could settle that here.
+func (p People) Reopens(t Thread) bool { return p.Void(t) && !t.Unresolvable }
 
 // Voice is somebody as the rules see them. Who is not known may nothing.
 func (p People) Voice(login string, bot bool) Voice {
@@ -197,11 +206,12 @@ func (p People) Contradicts(t Thread, head string) bool {
 // Later is what people who may object have said in a thread about something grave at later heads than that at which it was opened, unless somebody whose word settles it
 // has resolved the thread, or they themselves approved the pull request since.
 func (p People) Later(t Thread) []Reply {
-	if t.Closed && p.reconciles(t, true) {
+	closed := t.Closed && !p.Reopens(t)
+	if closed && p.reconciles(t, true) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool {
-		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || p.approvedSince(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || p.approvedSince(r) || closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
 	})
 }
 
@@ -214,7 +224,7 @@ func (p People) approvedSince(r Reply) bool {
 // Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and
 // nobody has resolved it whose word settles it (Settled), or people said something later.
 func (p People) Weighs(t Thread, maintained bool) bool {
-	resolved := t.Closed && p.Voice(t.ClosedBy, t.ClosedByBot).Decides() && !p.ByApp
+	resolved := t.Closed && p.Voice(t.ClosedBy, t.ClosedByBot).Decides() && !p.ByApp && !p.Reopens(t)
 	return maintained && !resolved || len(p.Later(t)) > 0
 }
 
@@ -248,11 +258,11 @@ func (p People) Open(t Thread) (out []Reply) {
 // Settled reports whether a finding with a thread does not count any more, and by whose word: a thread that we settled by a ruling, which
 // is closed or stays open because we may not resolve it, or one that a person resolved. grave is true of a P0, a P1 and a security finding:
 // for these nothing counts but a person who decides, and no ruling of ours; and in an app's pull request nobody is proven to be another than who opened it. What somebody opened again, nobody who may
-// not write resolves again. The finding that comes back after its problem was gone is another one.
+// not write resolves again. The finding that comes back after its problem was gone is another one. What is void settles nothing.
 func (p People) Settled(t Thread, grave bool) (by, why string, ok bool) {
 	v := p.Voice(t.ClosedBy, t.ClosedByBot)
 	switch {
-	case !t.Closed && !p.stands(t), t.Status == Resolved && t.Ruling == "":
+	case !t.Closed && !p.stands(t), t.Status == Resolved && t.Ruling == "", p.Void(t):
 		return "", "", false
 	case t.Ruling == "" && (v.Decides() && !p.ByApp || !grave && v.Write && !v.Bot && !p.Untold(t)):
 		return v.Login, "resolved the thread", true
@@ -297,6 +307,8 @@ const (
 	BecauseDivided Because = "divided"
 	// BecauseSaid: a person says something grave in the thread, which is theirs whatever becomes of ours.
 	BecauseSaid Because = "said"
+	// BecauseVoid: nobody can tell for which code somebody resolved the thread.
+	BecauseVoid Because = "void"
 )
 
 // Decide gives our answer in a dispute; ok is false when there is nothing to say. grave is as in Settled. It is a law that no ruling of a

@@ -233,6 +233,37 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// A void resolution settles nothing where it would, and nothing that people said; where we may not open the thread again, it settles what nobody raises any more (threats.md T606).
+func TestAVoidResolution(t *testing.T) {
+	said := disagrees("boss")
+	said.Commit = "guarded"
+	thread := conversation.Thread{ID: "1", Head: "raised", Status: conversation.HandedOver, Maintained: "raised", Closed: true, ClosedBy: "boss", DeveloperReplies: []conversation.Reply{said}}
+	for _, row := range []struct {
+		name                   string
+		void, shut             bool
+		settled, weighs, later bool
+	}{
+		{"it is not void", false, false, true, false, false},
+		{"it is", true, false, false, true, true},
+		{"it is, and we may not open the thread again", true, true, false, false, false},
+	} {
+		p := crowd(true)
+		if row.void {
+			p.Voided = []string{"1"}
+		}
+		thread.Unresolvable = row.shut
+		if _, _, ok := p.Settled(thread, true); ok != row.settled {
+			t.Errorf("%s: settled: %v", row.name, ok)
+		}
+		if got := p.Weighs(thread, true); got != row.weighs {
+			t.Errorf("%s: weighs: %v", row.name, got)
+		}
+		if got := len(p.Later(thread)) > 0; got != row.later {
+			t.Errorf("%s: said later: %v", row.name, got)
+		}
+	}
+}
+
 // A ruling in a thread that stays open because we may not resolve it settles what is not grave until somebody objects, who is not the author (threats.md T458).
 func TestRulingsStandInThreadsThatStayOpen(t *testing.T) {
 	boss := func(said string) []conversation.Reply {

@@ -77,6 +77,26 @@ func (f File) Keeps(old File, lines [2]int, from, to int) bool {
 	return f.Exists && (stands || !sure)
 }
 
+// Same reports whether another version of the file holds the same.
+func (f File) Same(o File) bool { return f.Exists && o.Exists && f.text.text == o.text.text }
+
+// Lines are some lines of the file, from and to included, without white space at their ends; those that are blank are left out.
+func (f File) Lines(from, to int) (out []string) {
+	if f.text == nil {
+		return nil
+	}
+	n := 0
+	for line := range strings.Lines(f.text.text) {
+		if n++; n > to {
+			break
+		}
+		if line = strings.TrimRight(line, " \t\r\n"); n >= from && line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
 // Restored reports whether what a quote shows of lines that were taken away makes whole lines of the file.
 func (f File) Restored(quote string) bool {
 	quote = bare(quote)

@@ -108,3 +108,16 @@ func TestRestored(t *testing.T) {
 		}
 	}
 }
+
+// Lines that differ in white space at their ends are the same, and blank ones are none.
+func TestLines(t *testing.T) {
+	f := fileOf(t, "one\n\ttwo \r\n \nthree\nfour")
+	for lines, want := range map[[2]int]string{{-3, 2}: "one|\ttwo", {2, 4}: "\ttwo|three", {3, 3}: "", {5, 9}: "four", {9, 12}: ""} {
+		if got := strings.Join(f.Lines(lines[0], lines[1]), "|"); got != want {
+			t.Errorf("%v: %q", lines, got)
+		}
+	}
+	if (File{}).Lines(1, 9) != nil || !f.Same(f) || f.Same(fileOf(t, "one")) || f.Same(File{}) {
+		t.Error("what is there, and the same")
+	}
+}

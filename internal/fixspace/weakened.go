@@ -12,12 +12,9 @@ import (
 // mostSeries bounds how many series of prloop's commits in a change are compared: whoever pushes can write prloop's name on theirs.
 const mostSeries = 20
 
-// Weakened names the files whose tests prloop's own commits from base to head delete, skip or weaken, where head is so still (threats.md T588), sorted. Errors are those of git.
-func Weakened(ctx context.Context, repo *git.Repository, base, head string) ([]string, error) {
-	commits, err := repo.FirstParents(ctx, base, head)
-	if err != nil {
-		return nil, err
-	}
+// Weakened names the files whose tests prloop's own commits among some of a branch, newest first, delete, skip or weaken, where its head is so still (threats.md T588), sorted.
+// Errors are those of git.
+func Weakened(ctx context.Context, repo *git.Repository, commits []git.Authored, head string) ([]string, error) {
 	names := map[string]bool{}
 	for _, s := range own(commits) {
 		made, err := testsOf(ctx, repo, s.before, s.tip)

@@ -33,7 +33,11 @@ func TestWeakened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Weakened(t.Context(), repo, base, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
+		commits, err := repo.FirstParents(t.Context(), base, heads["refs/heads/main"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Weakened(t.Context(), repo, commits, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}

@@ -11,7 +11,7 @@ const threadComments = `comments(first: $few, after: $inner) { pageInfo { hasNex
 
 const threadList = `reviewThreads(first: $few, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { id isResolved viewerCanResolve isOutdated path line originalLine resolvedBy { __typename login databaseId } ` + threadComments + ` }
+      nodes { id isResolved viewerCanResolve viewerCanUnresolve isOutdated path line originalLine resolvedBy { __typename login databaseId } ` + threadComments + ` }
     }`
 
 const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!, $after: String, $inner: String, $few: Int!) {
@@ -28,6 +28,7 @@ type threadPage struct {
 		ID                     string
 		IsResolved, IsOutdated bool
 		ViewerCanResolve       *bool
+		ViewerCanUnresolve     *bool
 		Path                   string
 		Line, OriginalLine     *int
 		ResolvedBy             *actor
@@ -63,7 +64,11 @@ func (r *reader) threads(ctx context.Context) error {
 			if n.OriginalLine != nil {
 				t.Origin = *n.OriginalLine
 			}
-			t.Unresolvable = !n.IsResolved && n.ViewerCanResolve != nil && !*n.ViewerCanResolve
+			may := n.ViewerCanResolve
+			if n.IsResolved {
+				may = n.ViewerCanUnresolve
+			}
+			t.Unresolvable = may != nil && !*may
 			if n.ResolvedBy != nil && n.IsResolved {
 				p := n.ResolvedBy.person("")
 				t.ResolvedBy = &p

@@ -52,12 +52,12 @@ func SaysGrave(people conversation.People, t conversation.Thread) bool {
 
 // ClosedOver reports whether a thread is closed in which people say something grave, and neither they closed it nor somebody else whose word settles a grave
 // finding: prloop did, an app, or the author of the pull request. In an app's pull request anybody may be its author. What our account closed before we left the thread to
-// people may be prloop's act, also where the same account says so (threats.md T396).
+// people may be prloop's act, also where the same account says so (threats.md T396). A void resolution is nobody's.
 func ClosedOver(people conversation.People, t conversation.Thread) bool {
 	who, v := SayGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
 	theirs := !v.Bot && !(v.Own && t.Status != conversation.HandedOver) && !slices.ContainsFunc(who, func(login string) bool { return !strings.EqualFold(login, t.ClosedBy) })
 	settles := v.Decides() || v.Own && !v.Author && leftToPeople(people, t)
-	return t.Closed && len(who) > 0 && !theirs && (people.ByApp || !settles)
+	return t.Closed && len(who) > 0 && (people.Reopens(t) || !theirs && (people.ByApp || !settles))
 }
 
 // leftToPeople reports whether our last answer leaves a thread to people after what they say there as grave: we close it no more, so our account has done that by

@@ -69,6 +69,9 @@ func Parse(names []string) (out []Objection) {
 // is reports whether a comment is the one that objects.
 func (o Objection) is(c review.Comment) bool { return o.comment == c.DatabaseID }
 
+// Thread is what sanitize.ThreadNamed gives for the thread that it was said in.
+func (o Objection) Thread() string { return o.thread }
+
 // in reports whether a thread, by what GitHub calls it, is the one that it was said in, or stands for that one.
 func (o Objection) in(node string) bool {
 	return sanitize.ThreadNamed(node) == o.thread || node == lostThread+o.thread

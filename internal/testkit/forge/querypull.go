@@ -244,8 +244,9 @@ func (x *execution) thread(t *Thread) object {
 	}
 	fields := map[string]any{
 		"id": nodeID("PRRT", t.ID), "path": t.Path, "isResolved": t.Resolved, "isOutdated": t.Outdated, "diffSide": "RIGHT",
-		"viewerCanResolve": x.maySettle(t) && !x.f.refuses("ResolveThread"),
-		"subjectType":      "LINE", "comments": x.connection("PullRequestReviewComment", list),
+		"viewerCanResolve":   x.maySettle(t) && !x.f.refuses("ResolveThread"),
+		"viewerCanUnresolve": x.maySettle(t) && !x.f.refuses("UnresolveThread"),
+		"subjectType":        "LINE", "comments": x.connection("PullRequestReviewComment", list),
 		"pullRequest": resolver(func(args) (any, error) { return x.pull(t.pr), nil }),
 	}
 	if t.StartLine > 0 {

@@ -1,0 +1,224 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/objections"
+	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+const (
+	// besideLines is how many lines above and below what a finding quotes are looked at as code that it may rest on, such as a guard.
+	besideLines = 10
+	// MostHeads bounds at how many commits they are.
+	MostHeads = 100
+	// voidReason says why a resolution counts as not given.
+	voidReason = "GitHub does not say when a thread was resolved, and in between other code stood around this, so nobody can tell whether it was resolved for the code that stands here now"
+)
+
+// voided are the threads about something grave, by id, that somebody whose word settles them resolved nobody can tell for which code: what they quote stands as it did, and a
+// head since we spoke there last had code around it that is neither that of then nor that of now (threats.md T605).
+func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []string, err error) {
+	people := snap.persons()
+	if snap.Conversation == nil || people.ByApp { // there nobody settles them
+		return nil, nil
+	}
+	var recorded []Reported
+	for _, t := range snap.Conversation.Threads {
+		if !t.Closed || !t.Live() || !objections.GraveThread(t) || !people.Voice(t.ClosedBy, t.ClosedByBot).Decides() {
+			continue
+		}
+		if recorded == nil {
+			if recorded, err = l.recordedHeads(ctx, req); err != nil {
+				return nil, err
+			}
+		}
+		void, err := l.void(ctx, snap, t, recorded)
+		if err != nil {
+			return nil, err
+		}
+		if void {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, nil
+}
+
+// void reports whether a thread is such a one. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not settled anyway.
+func (l *Loop) void(ctx context.Context, snap Snapshot, t conversation.Thread, recorded []Reported) (bool, error) {
+	c := snap.checker(l.History)
+	spoke, _ := t.Spoke()
+	was, err := l.near(ctx, c, t, spoke)
+	if err != nil || !was.known {
+		return false, err
+	}
+	is, err := l.near(ctx, c, t, snap.Range.Head, was)
+	if err != nil || !is.known {
+		return false, err
+	}
+	other, err := l.stoodOtherwise(ctx, c, snap, t, recorded, was, is)
+	if err != nil || !other {
+		return false, err
+	}
+	return l.standsAsItDid(ctx, c, snap.Range.Head, t, is.file)
+}
+
+// stoodOtherwise reports whether a head since we spoke in a thread had other code near it than it had then, and has now, or may have had: some that nobody has any more, or too many.
+func (l *Loop) stoodOtherwise(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported, was, is nearby) (bool, error) {
+	heads, rewritten, all := snap.headsSince(t, recorded)
+	arrived := false // those of a branch that was rewritten may be older than what we spoke of: they count from where that stands there
+	for n, commit := range append(rewritten, heads...) {
+		then, err := l.near(ctx, c, t, commit, was, is)
+		if err != nil {
+			return false, err
+		}
+		same := then.known && then.lines == was.lines
+		arrived = arrived || same
+		if !same && (!then.known || then.lines != is.lines) && (arrived || n >= len(rewritten)) {
+			return true, nil
+		}
+	}
+	return !all, nil
+}
+
+// nearby is what stands near a thread at a commit, in the file of a name. known is false where nobody has that commit.
+type nearby struct {
+	name  string
+	file  evidence.File
+	lines string
+	known bool
+}
+
+// near reads what stands near a thread at a commit: the lines of what its wordings quote, and some above and below, wherever these stand now. In a file
+// that is as it was at another commit the same does.
+func (l *Loop) near(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
+	if have, err := l.History.Have(ctx, commit); err != nil || !have {
+		return out, err
+	}
+	for _, o := range others {
+		if f, err := c.Read(ctx, commit, o.name); err != nil || f.Same(o.file) {
+			return o, err
+		}
+	}
+	d := &diff.Diff{}
+	if commit != t.Head {
+		if d, err = l.History.Diff(ctx, t.Head, commit); ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		} else if err != nil {
+			return out, nil
+		}
+	}
+	path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
+	out.name = spelling.Name(path)
+	if out.file, err = c.Read(ctx, commit, out.name); err != nil {
+		return out, err
+	}
+	var lines []string
+	for _, was := range t.Places() {
+		from, to := was.Line, was.Line
+		if was.Quoted[0] > 0 {
+			from, to = min(max(from, 1), was.Quoted[0]), max(to, was.Quoted[1])
+		}
+		from, to = d.Around(spelling.Raw(t.File), max(1, from), max(1, to))
+		lines = append(lines, out.file.Lines(from-besideLines, to+besideLines)...)
+	}
+	out.known, out.lines = true, strings.Join(lines, "\n")
+	return out, nil
+}
+
+// headsSince are commits that may have been the head since we spoke in a thread last, or one of our reports said that it counts: those on the branch since, that of that report, those
+// of newer reports, of newer runs on record, and those at which people replied. Where the branch was rewritten, rewritten are all of it, the oldest first. all is false where
+// there may be more.
+func (s Snapshot) headsSince(t conversation.Thread, recorded []Reported) (heads, rewritten []string, all bool) {
+	seen := map[string]bool{s.Range.Head: true}
+	add := func(commit string) {
+		if commit != "" && !seen[commit] {
+			seen[commit] = true
+			heads = append(heads, commit)
+		}
+	}
+	from, since := t.Spoke()
+	if open, counted := s.Counted[sanitize.ThreadNamed(t.Node)]; counted && open.Head != "" && open.At.After(since) {
+		from, since = open.Head, open.At
+		add(from)
+	}
+	for _, r := range slices.Concat(s.Reports, recorded) {
+		if r.At.After(since) {
+			add(r.Head)
+		}
+	}
+	for _, r := range t.DeveloperReplies {
+		if r.Timestamp.After(since) {
+			add(r.Commit)
+		}
+	}
+	commits := s.Range.Commits
+	at := slices.Index(commits, from)
+	all = from == s.Range.Head || at >= 0 || len(commits) < MostHeads
+	if at >= 0 {
+		for _, commit := range commits[:at] {
+			add(commit)
+		}
+	} else if from != s.Range.Head {
+		rewritten = slices.Clone(commits)
+		slices.Reverse(rewritten)
+	}
+	if len(heads) > MostHeads {
+		heads, all = heads[:MostHeads], false
+	}
+	return heads, rewritten, all
+}
+
+// recordedHeads are the heads of the newest runs on record: a run may have posted no report, and somebody may have deleted it.
+func (l *Loop) recordedHeads(ctx context.Context, req Request) (out []Reported, err error) {
+	out = []Reported{}
+	if l.Stored == nil {
+		return out, nil
+	}
+	for s, err := range l.Stored(ctx, req) {
+		if err != nil {
+			return nil, err
+		}
+		r := s.Result
+		for _, head := range append([]string{r.Receipt.HeadSHA}, headsOf(r)...) {
+			out = append(out, Reported{Run: r.Run, At: r.Started, Head: head})
+		}
+		if len(out) >= MostHeads {
+			break
+		}
+	}
+	return out, nil
+}
+
+// headsOf are those of the rounds of a run.
+func headsOf(r review.RunResult) (out []string) {
+	for _, round := range r.Rounds {
+		out = append(out, round.Head)
+	}
+	return out
+}
+
+// countedThen are the newest of our reports that say that something counts in a thread, by what sanitize.ThreadNamed gives for that: nobody had settled it then.
+func countedThen(comments []review.Comment, ours func(review.Comment) bool) map[string]Reported {
+	out := map[string]Reported{}
+	for _, c := range comments {
+		if !sanitize.HasMarker(c.Body) || !ours(c) {
+			continue
+		}
+		m, _ := sanitize.ParseMarker(c.Body)
+		for _, o := range objections.Parse(m.Objected) {
+			if at := writtenAt(c, m); at.After(out[o.Thread()].At) {
+				out[o.Thread()] = Reported{m.Run, at, report.About(allParts(c, comments, ours))}
+			}
+		}
+	}
+	return out
+}

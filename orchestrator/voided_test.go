@@ -1,0 +1,125 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
+)
+
+// versions are commits with one file.
+type versions struct{ shelf }
+
+func (v versions) Diff(_ context.Context, base, head string) (*diff.Diff, error) {
+	if v.shelf[base] == nil || v.shelf[head] == nil {
+		return nil, errors.New("nobody has it")
+	}
+	if v.shelf[base]["a.go"] == v.shelf[head]["a.go"] {
+		return &diff.Diff{}, nil
+	}
+	return oneHunk(v.shelf[base]["a.go"], v.shelf[head]["a.go"])
+}
+
+func (v versions) Have(_ context.Context, commit string) (bool, error) {
+	return v.shelf[commit] != nil, nil
+}
+
+// A resolution is void where a commit that may have been the head since prloop spoke in the thread last had other code near its finding than then and now (threats.md T605, T606).
+func TestWhereAResolutionIsVoid(t *testing.T) {
+	const quote = "\treturn sum(a) / len(a)\n"
+	far := strings.Repeat("// more\n", besideLines)
+	body := func(lines string) string {
+		return "package a\n\n" + far + "func mean(a []int) int {\n" + lines + "}\n" + far
+	}
+	plain := body(quote)
+	guarded := body("\tif a == nil {\n\t\treturn 0\n\t}\n" + quote)
+	history := shelf{}
+	for commit, file := range map[string]string{
+		"raised": plain, "again": plain, "guard": guarded, "kept": guarded, "better": strings.ReplaceAll(guarded, "a == nil", "len(a) == 0"),
+		"fixed": body("\treturn sum(a) / max(1, len(a))\n"), "blank": body("\n" + strings.ReplaceAll(quote, "\n", "  \r\n")), "away": plain + "const other = 1\n", "farther": plain + "const other = 2\n",
+		"empty": "package a\n", "below": body(quote + "\t// Done.\n"),
+	} {
+		history[commit] = map[string]string{"a.go": file}
+	}
+	history["none"] = map[string]string{}
+	spoke := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	then := func(head string) Reported { return Reported{Run: "r", At: spoke.Add(time.Hour), Head: head} }
+	f := quoting(saidBy("one", foundAt(review.P1, 0, ""), "Mean of an empty list divides by zero"), strings.Count(plain[:strings.Index(plain, quote)], "\n")+1, strings.TrimSpace(quote))
+	for what, c := range map[string]struct {
+		head string
+		// branch are the commits before the head, newest first.
+		branch []string
+		change func(*conversation.Thread, *Snapshot, *Loop)
+		want   bool
+	}{
+		"one step":                                {head: "guard", branch: []string{"raised"}},
+		"a guard that goes again":                 {head: "again", branch: []string{"guard", "raised"}, want: true},
+		"with another commit after it":            {head: "away", branch: []string{"again", "guard", "raised"}, want: true},
+		"a guard that becomes another":            {head: "better", branch: []string{"guard", "raised"}, want: true},
+		"a guard that stays":                      {head: "kept", branch: []string{"guard", "raised"}},
+		"a line that comes back":                  {head: "again", branch: []string{"fixed", "raised"}, want: true},
+		"a line that stays another":               {head: "fixed", branch: []string{"guard", "raised"}},
+		"a line below it that goes again":         {head: "again", branch: []string{"below", "raised"}, want: true},
+		"a file that comes back":                  {head: "again", branch: []string{"none", "raised"}, want: true},
+		"white space alone":                       {head: "again", branch: []string{"blank", "raised"}},
+		"lines far away":                          {head: "farther", branch: []string{"away", "raised"}},
+		"what was before we spoke":                {head: "again", branch: []string{"raised", "guard", "empty"}},
+		"a branch that is rewritten":              {head: "away", branch: []string{"again", "empty"}},
+		"a guard that goes on such a branch":      {head: "away", branch: []string{"guard", "again", "empty"}, want: true},
+		"more commits than are read":              {head: "again", branch: func() (all []string) { return strings.Fields(strings.Repeat("away ", MostHeads)) }(), want: true},
+		"we spoke again where the guard was gone": {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "farther" }},
+		"we spoke again of the guard":             {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "guard" }},
+		"a newer report":                          {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("guard")} }, want: true},
+		"an older report":                         {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{{At: spoke, Head: "guard"}} }},
+		"a report of a commit that nobody has":    {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("lost")} }, want: true},
+		"a report that does not say of which":     {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("")} }},
+		"a newer run on record":                   {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) { l.Stored = recordOf("guard", spoke.Add(time.Hour)) }, want: true},
+		"an older run on record": {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) {
+			l.Stored = recordOf("guard", spoke.Add(-time.Hour))
+		}},
+		"somebody replied at it": {head: "raised", change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) {
+			t.DeveloperReplies = []conversation.Reply{{Author: "ada", Timestamp: spoke.Add(time.Hour), Commit: "guard"}}
+		}, want: true},
+		"a report said here that the thread counts": {head: "better", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
+			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("better")}
+		}},
+		"a report said so of the guard": {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
+			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("guard")}
+		}, want: true},
+		"it was raised at a commit that nobody has": {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "lost" }},
+		"its author resolved it":                    {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.ClosedBy = "ada" }},
+		"nobody resolved it":                        {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Closed = false }},
+		"it is a P2":                                {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Priority = review.P2 }},
+		"an app opened the pull request":            {head: "again", branch: []string{"guard", "raised"}, change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.People.ByApp = true }},
+	} {
+		thread := showing(f)
+		thread.Node, thread.Head, thread.Opened = "PRRT_1", "raised", spoke
+		l := &Loop{History: versions{history}}
+		snap := Snapshot{Range: Range{Head: c.head, Commits: append([]string{c.head}, c.branch...)}, People: &conversation.People{Author: "ada", Permissions: map[string]string{"boss": "write", "ada": "write"}}}
+		if c.change != nil {
+			c.change(&thread, &snap, l)
+		}
+		snap.Conversation = &conversation.State{Threads: []conversation.Thread{thread}}
+		got, err := l.voided(t.Context(), Request{}, snap)
+		if err != nil || (len(got) == 1) != c.want {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+	}
+}
+
+// recordOf is a record of one run.
+func recordOf(head string, at time.Time) func(context.Context, Request) iter.Seq2[Stored, error] {
+	return func(context.Context, Request) iter.Seq2[Stored, error] {
+		return func(yield func(Stored, error) bool) {
+			yield(Stored{Result: review.RunResult{Run: fmt.Sprint("r ", head), Started: at, Rounds: []review.RoundResult{{Head: head}}}}, nil)
+		}
+	}
+}
