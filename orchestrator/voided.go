@@ -31,6 +31,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []st
 	if snap.Conversation == nil || people.ByApp { // there nobody settles them
 		return nil, nil
 	}
+	c := snap.checker(l.History)
 	var recorded []Reported
 	for _, t := range snap.Conversation.Threads {
 		if !t.Closed || !t.Live() || !objections.GraveThread(t) || !people.Voice(t.ClosedBy, t.ClosedByBot).Decides() {
@@ -41,7 +42,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []st
 				return nil, err
 			}
 		}
-		void, err := l.void(ctx, snap, t, recorded)
+		void, err := l.void(ctx, c, snap, t, recorded)
 		if err != nil {
 			return nil, err
 		}
@@ -53,14 +54,13 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []st
 }
 
 // void reports whether a thread is such a one. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not settled anyway.
-func (l *Loop) void(ctx context.Context, snap Snapshot, t conversation.Thread, recorded []Reported) (bool, error) {
-	c := snap.checker(l.History)
+func (l *Loop) void(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported) (bool, error) {
 	spoke, _ := t.Spoke()
-	was, err := l.near(ctx, c, t, spoke)
+	was, err := l.near(ctx, c, snap, t, spoke)
 	if err != nil || !was.known {
 		return false, err
 	}
-	is, err := l.near(ctx, c, t, snap.Range.Head, was)
+	is, err := l.near(ctx, c, snap, t, snap.Range.Head, was)
 	if err != nil || !is.known {
 		return false, err
 	}
@@ -76,7 +76,7 @@ func (l *Loop) stoodOtherwise(ctx context.Context, c *evidence.Checker, snap Sna
 	heads, rewritten, all := snap.headsSince(t, recorded)
 	arrived := false // those of a branch that was rewritten may be older than what we spoke of: they count from where that stands there
 	for n, commit := range append(rewritten, heads...) {
-		then, err := l.near(ctx, c, t, commit, was, is)
+		then, err := l.near(ctx, c, snap, t, commit, was, is)
 		if err != nil {
 			return false, err
 		}
@@ -99,9 +99,11 @@ type nearby struct {
 
 // near reads what stands near a thread at a commit: the lines of what its wordings quote, and some above and below, wherever these stand now. In a file
 // that is as it was at another commit the same does.
-func (l *Loop) near(ctx context.Context, c *evidence.Checker, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
-	if have, err := l.History.Have(ctx, commit); err != nil || !have {
-		return out, err
+func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
+	if !slices.Contains(snap.Range.Commits, commit) {
+		if have, err := l.History.Have(ctx, commit); err != nil || !have {
+			return out, err
+		}
 	}
 	for _, o := range others {
 		if f, err := c.Read(ctx, commit, o.name); err != nil || f.Same(o.file) {
@@ -206,7 +208,8 @@ func headsOf(r review.RunResult) (out []string) {
 	return out
 }
 
-// countedThen are the newest of our reports that say that something counts in a thread, by what sanitize.ThreadNamed gives for that: nobody had settled it then.
+// countedThen are the newest of our reports that say that something counts in a thread, by what sanitize.ThreadNamed gives for that: nobody had resolved it then whose word
+// settles it.
 func countedThen(comments []review.Comment, ours func(review.Comment) bool) map[string]Reported {
 	out := map[string]Reported{}
 	for _, c := range comments {
@@ -214,9 +217,10 @@ func countedThen(comments []review.Comment, ours func(review.Comment) bool) map[
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
-		for _, o := range objections.Parse(m.Objected) {
-			if at := writtenAt(c, m); at.After(out[o.Thread()].At) {
-				out[o.Thread()] = Reported{m.Run, at, report.About(allParts(c, comments, ours))}
+		said := Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, ours))}
+		for _, name := range objections.OpenThreads(m.Objected) {
+			if said.At.After(out[name].At) {
+				out[name] = said
 			}
 		}
 	}

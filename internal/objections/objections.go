@@ -24,8 +24,9 @@ type Objection struct {
 	// at is when it was said, or edited last; of one that is lost, when that was seen first.
 	at time.Time
 	// counts is true of what counts against a cure, severe of what they say as P0 or P1, heavy of a thread about something grave, lost of what stands in no thread of
-	// ours any more, later of what counts for as long as the code of a grave thread stands as it did.
-	counts, severe, heavy, lost, later bool
+	// ours any more, later of what counts for as long as the code of a grave thread stands as it did, void of what does although somebody had resolved the thread whose word
+	// settles it (conversation.People.Void).
+	counts, severe, heavy, lost, later, void bool
 	// by is who objects; prloop of a finding that we maintain, whose comment is that with which its thread begins.
 	by string
 }
@@ -39,7 +40,7 @@ func (o Objection) maintained() bool { return o.by == prloop }
 // String is how a marker keeps it.
 func (o Objection) String() string {
 	bits := 0
-	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost, o.later} {
+	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost, o.later, o.void} {
 		if set {
 			bits |= 1 << i
 		}
@@ -60,7 +61,7 @@ func Parse(names []string) (out []Objection) {
 		if cmp.Or(noNumber, noTime, noBits) != nil {
 			continue
 		}
-		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0, later: bits&16 > 0,
+		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0, later: bits&16 > 0, void: bits&32 > 0,
 			by: strings.ReplaceAll(parts[4], "+", "-")})
 	}
 	return out
@@ -68,9 +69,6 @@ func Parse(names []string) (out []Objection) {
 
 // is reports whether a comment is the one that objects.
 func (o Objection) is(c review.Comment) bool { return o.comment == c.DatabaseID }
-
-// Thread is what sanitize.ThreadNamed gives for the thread that it was said in.
-func (o Objection) Thread() string { return o.thread }
 
 // in reports whether a thread, by what GitHub calls it, is the one that it was said in, or stands for that one.
 func (o Objection) in(node string) bool {
@@ -120,14 +118,14 @@ func Standing(people conversation.People, threads []conversation.Thread, unchang
 		if slices.Contains(unchanged, t.ID) {
 			later = people.Later(t)
 			if root, err := strconv.ParseInt(t.ID, 10, 64); err == nil && t.Maintained != "" && people.Weighs(t, true) {
-				out = append(out, Objection{thread: sanitize.ThreadNamed(t.Node), comment: root, at: time.Unix(0, 0).UTC(), heavy: true, by: prloop})
+				out = append(out, Objection{thread: sanitize.ThreadNamed(t.Node), comment: root, at: time.Unix(0, 0).UTC(), heavy: true, void: people.Void(t), by: prloop})
 			}
 		}
 		for _, r := range t.DeveloperReplies {
 			among := func(list []conversation.Reply) bool {
 				return slices.ContainsFunc(list, func(a conversation.Reply) bool { return a.ID == r.ID })
 			}
-			o := Objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author, counts: among(against), severe: among(severe)}
+			o := Objection{thread: sanitize.ThreadNamed(t.Node), comment: r.ID, at: r.Timestamp, heavy: heavy, by: r.Author, counts: among(against), severe: among(severe), void: people.Void(t)}
 			if r.Edited.After(o.at) { // what they approved before says nothing of what they say now
 				o.at = r.Edited
 			}
@@ -140,6 +138,16 @@ func Standing(people conversation.People, threads []conversation.Thread, unchang
 		}
 	}
 	return out
+}
+
+// OpenThreads are the threads in which some objections stand that a marker keeps, as sanitize.ThreadNamed names them, and that nobody had resolved then whose word settles them.
+func OpenThreads(names []string) (threads []string) {
+	for _, o := range Parse(names) {
+		if !o.void {
+			threads = append(threads, o.thread)
+		}
+	}
+	return threads
 }
 
 // Open are the objections that are open in our threads, and those of lost ones, as a marker keeps them: those of the most weight, and of these the newest.

@@ -191,3 +191,18 @@ func TestWhatOthersEditedWeighsWhatItDid(t *testing.T) {
 		}
 	}
 }
+
+// What counts although somebody had resolved its thread whose word settles it does not say that nobody had (threats.md T606).
+func TestOpenThreads(t *testing.T) {
+	people := conversation.People{Author: "author", Own: "prloop", Permissions: map[string]string{"maintainer": "write"}}
+	thread := conversation.Thread{ID: "12", Node: "PRRT_1", Priority: review.P1, Head: "raised", Status: conversation.HandedOver, Maintained: "raised"}
+	names := Open(people, []conversation.Thread{thread}, []string{"12"}, nil)
+	if got := OpenThreads(names); len(names) != 1 || !slices.Equal(got, []string{sanitize.ThreadNamed("PRRT_1")}) {
+		t.Errorf("open: %v in %v", names, got)
+	}
+	thread.Closed, thread.ClosedBy, people.Voided = true, "maintainer", []string{"12"}
+	names = Open(people, []conversation.Thread{thread}, []string{"12"}, nil)
+	if got := OpenThreads(names); len(names) != 1 || len(got) > 0 {
+		t.Errorf("void: %v in %v", names, got)
+	}
+}
