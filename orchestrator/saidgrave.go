@@ -9,7 +9,7 @@ import (
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
 // those that are closed over it. Who was told so once is not told again: the thread is opened without a word. So are those in threads that count although somebody resolved
-// them nobody knows for which code: the answer names the commit that the next resolution is about.
+// them nobody knows for which code: the answer is of this head, so the next resolution is of no older code.
 func (j verdict) leftOpen(gone []cure) (out []reply) {
 	s, people := j.in.Snapshot.Conversation, j.in.Snapshot.persons()
 	if s == nil {
