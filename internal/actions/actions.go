@@ -52,6 +52,8 @@ type Decision struct {
 	PR int
 	// Head is the commit of the event, on which the job's own check stands; empty where the event is not one of PR.
 	Head string
+	// At is when the event of PR was; zero where the payload does not tell.
+	At time.Time
 	// Rebased is true when the pull request was given another base branch.
 	Rebased bool
 	// Fork is true when the event is a fork's: GitHub then gives the job no secrets, and a token that cannot write.
@@ -90,6 +92,7 @@ type payload struct {
 			SHA  string
 			Repo *repository
 		}
+		UpdatedAt time.Time `json:"updated_at"`
 	} `json:"pull_request"`
 	Label *struct{ Name string }
 	// Changes is what an edit changed; Base is set when the pull request is to be merged into another branch.
@@ -155,7 +158,7 @@ func (p payload) review(e Event) (Decision, error) {
 	if pr == nil || max(p.Number, pr.Number) <= 0 {
 		return Decision{}, fmt.Errorf("the event %s names no pull request", e.Name)
 	}
-	d := Decision{Do: Review, PR: cmp.Or(p.Number, pr.Number), Head: pr.Head.SHA, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
+	d := Decision{Do: Review, PR: cmp.Or(p.Number, pr.Number), Head: pr.Head.SHA, At: pr.UpdatedAt, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
 	d.Rebased = e.Name == pullRequest && p.Action == "edited" && p.Changes != nil && p.Changes.Base != nil
 	if e.PR > 0 && e.PR != d.PR {
 		d.PR, d.Head, d.Rebased = e.PR, "", false

@@ -109,6 +109,9 @@ func (j *Job) read(env func(string) string) {
 // Fixes reports whether reviews of the job fix what they find.
 func (j Job) Fixes() bool { return j.given["fix"] == "true" }
 
+// Itself reports whether nobody asked for the review of the job: the event of a pull request began it, and nobody began it anew.
+func (j Job) Itself() bool { return j.Head != "" && !j.again }
+
 // CheckWeb holds the input enable-web against what agents could reach under some settings.
 func (j Job) CheckWeb(s config.Settings) error {
 	some := len(s.FetchHosts) > 0 || s.WebSearch.Provider != ""

@@ -290,8 +290,15 @@ func (s *Service) deliver(ctx context.Context, client *github.Client, k effects.
 	return d.Deliver(ctx, k, e)
 }
 
+// answerRun is what the marker of an answer has for its run, where no run made it.
+const answerRun = "answer"
+
 // Answer posts the answer to a line of a comment, once, and returns where it is.
 func (s *Service) Answer(ctx context.Context, target review.Target, a Ask, body string) (url string, err error) {
+	return s.answer(ctx, target, a, answerRun, body)
+}
+
+func (s *Service) answer(ctx context.Context, target review.Target, a Ask, run, body string) (url string, err error) {
 	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
 		return "", err
@@ -306,7 +313,7 @@ func (s *Service) Answer(ctx context.Context, target review.Target, a Ask, body 
 	}
 	nonce, policy := hex.EncodeToString(randomBytes(16)), sanitize.Policy{Repo: pr.Repo, Known: client.Secrets()}
 	texts, err := sanitize.Comment(a.Says()+"\n\n"+body, sanitize.Marker{
-		Run: "answer", RepoID: pr.Repo.String(), PR: pr.Number, Nonce: nonce, Asked: a.Key(), Key: key,
+		Run: run, RepoID: pr.Repo.String(), PR: pr.Number, Nonce: nonce, Asked: a.Key(), Key: key,
 	}, policy)
 	if err != nil {
 		return "", fmt.Errorf("sanitize the answer to a comment: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/drafts"
@@ -40,9 +41,12 @@ type Order struct {
 	Cassette gateway.Cassette
 	// DryRun posts nothing; Drafts reviews a draft too. Estimate is true where the run is prepared and not begun: nothing is said of it.
 	DryRun, Drafts, Estimate bool
-	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard.
-	Asked *review.Asked
-	Bot   string
+	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard. Itself is true where nobody asked: a server or
+	// an event began it, the event at Since, by GitHub's clock.
+	Asked  *review.Asked
+	Bot    string
+	Itself bool
+	Since  time.Time
 	// Force asks agents and posts although an earlier run answers the order (decision 43).
 	Force bool
 	// Case is set for a local range that is a review case; nil for any other.
@@ -208,7 +212,9 @@ func (r *run) prepare(ctx context.Context, o Order) (req orchestrator.Request, e
 			if err := r.client.CanComment(ctx, pr); err != nil {
 				return orchestrator.Request{}, err
 			}
-			r.stops = stops(pr, o)
+			if r.stops, err = r.stopsOf(ctx, pr, o); err != nil {
+				return orchestrator.Request{}, err
+			}
 		}
 	}
 	w, err := r.pin(ctx, o, pr)

@@ -17,12 +17,14 @@ import (
 
 // Reply answers a line of a comment that needs no agent. ok is false when the line asks for something else.
 func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok bool, err error) {
-	var body string
+	body, run := "", answerRun
 	switch a.Word {
 	case trigger.Stop:
-		body = "A run in hand on this pull request ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
+		body = "A run in hand on this pull request, or about to begin, ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
 			"A server begins no other by itself before the next commit; `!prloop review` asks for one."
-		err = s.halt(ctx, o.Target, a)
+		var head string
+		head, err = s.halt(ctx, o.Target, a)
+		run = stopRun(head)
 	case trigger.Status:
 		body, err = s.status(ctx, o.Target)
 	case trigger.Help:
@@ -31,7 +33,7 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 		return "", false, nil
 	}
 	if err == nil {
-		url, err = s.Answer(ctx, o.Target, a, body)
+		url, err = s.answer(ctx, o.Target, a, run, body)
 	}
 	return url, true, err
 }
@@ -64,12 +66,12 @@ func (s *Service) status(ctx context.Context, target review.Target) (string, err
 		b.WriteString(", and the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it")
 	}
 	b.WriteString(".\n- " + lastReport(comments, viewer) + "\n")
-	said, _, err := s.halted(ctx, pr)
+	note, holds, err := s.halted(ctx, pr)
 	if err != nil {
 		return "", err
 	}
-	if said != "" {
-		b.WriteString("- " + said + ". A server begins no run by itself before the next commit.\n")
+	if holds {
+		b.WriteString("- " + note.Said + ". A server begins no run by itself before the next commit.\n")
 	}
 	for _, r := range running {
 		if r.State == store.Running { // one that nobody is at work on is told apart as interrupted

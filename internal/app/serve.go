@@ -51,8 +51,10 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			judged = judged || slices.Contains(decided, r.Outcome)
 		}
 	}
-	if known.Stopped, known.StoppedAt, err = s.halted(ctx, pr); err != nil {
+	if note, holds, err := s.halted(ctx, pr); err != nil {
 		return known, err
+	} else if holds {
+		known.Stopped, known.StoppedAt = note.Said, note.Asked
 	}
 	for r, err := range s.ofPull(ctx, review.Target{Repo: pr.Repo, PR: pr.Number}, pr.RepoID) {
 		if err != nil || known.Run != "" && known.Judged {

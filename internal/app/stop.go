@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
@@ -128,12 +130,19 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 	f.asking.Lock()
 	defer f.asking.Unlock()
 	f.head = cmp.Or(pr.HeadSHA, f.head)
+	since, answers := f.stops.Since, f.seen == 0 && !f.stops.Event.IsZero()
+	if answers { // which may stand in front of what is new
+		since = f.stops.Event
+	}
 	f.seen = max(f.seen, f.stops.After)
 	comments := pr.Newest
-	if !read || len(comments) == github.NewestComments && comments[0].DatabaseID > f.seen {
-		if comments, err = f.client.CommentsSince(ctx, pr, f.stops.Since); err != nil {
+	if !read || len(comments) == github.NewestComments && (comments[0].DatabaseID > f.seen || answers && comments[0].CreatedAt.After(since)) {
+		if comments, err = f.client.CommentsSince(ctx, pr, since); err != nil {
 			return "", err
 		}
+	}
+	if said, err := f.answered(ctx, comments); said != "" || err != nil {
+		return said, err
 	}
 	for _, c := range comments {
 		if c.DatabaseID <= f.seen {
@@ -146,7 +155,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
 				said := stopWords(c.Author.Login, c.URL)
-				return said, f.service.haltBy(ctx, f.target, f.head, said, c.DatabaseID)
+				return said, f.halt(ctx, said, c.DatabaseID)
 			}
 			err = errors.Join(err, mayErr)
 		}
@@ -155,6 +164,49 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		}
 	}
 	return "", err
+}
+
+// answered says who asked for a stop about the head, as an answer of ours tells: the comment that it answers may be older than the run (threats.md T637).
+func (f *stoppable) answered(ctx context.Context, comments []review.Comment) (said string, err error) {
+	for _, c := range comments {
+		m, _ := sanitize.ParseMarker(c.Body)
+		if comment := commentOf(m); f.stops.Event.IsZero() || m.Run != stopRun(f.head) || !c.CreatedAt.After(f.stops.Event) || comment <= f.stops.Over {
+			continue
+		} else if viewer, err := f.client.Viewer(ctx, f.target.Repo.Host); err != nil {
+			return "", err
+		} else if effects.Same(c.Author, viewer) {
+			note, err := f.service.stopNoted(ctx, f.target, f.head)
+			if err != nil || note.Comment != comment {
+				note.Said = "somebody asked for a stop: " + c.URL
+			}
+			return note.Said, errors.Join(err, f.service.haltBy(ctx, f.target, f.head, note.Said, comment))
+		}
+	}
+	return "", nil
+}
+
+// stopRun is what the marker of an answer to a stop has for its run: the commit that the stop is about.
+func stopRun(head string) string { return "stopped:" + head }
+
+// commentOf is the comment that a marker's comment answers; 0 for none.
+func commentOf(m sanitize.Marker) int64 {
+	id, _, _ := strings.Cut(m.Asked, ".")
+	n, _ := strconv.ParseInt(id, 10, 64)
+	return n
+}
+
+// halt keeps a stop about the head that was read last, where whoever answers it has kept it so; else about the one that there is now, as they will.
+func (f *stoppable) halt(ctx context.Context, said string, comment int64) error {
+	note, err := f.service.stopNoted(ctx, f.target, f.head)
+	if err == nil && note.Comment < comment {
+		var now review.PullRequest
+		now, err = f.client.PullRequest(ctx, f.target.Repo, f.target.PR)
+		f.head = now.HeadSHA
+	}
+	if err != nil {
+		return err
+	}
+	return f.service.haltBy(ctx, f.target, f.head, said, comment)
 }
 
 func stopWords(login, url string) string { return fmt.Sprintf("%s asked for a stop: %s", login, url) }
@@ -230,47 +282,61 @@ func (f *stoppable) cancelled(ctx context.Context, run string) error {
 // CancelWords say that somebody cancelled a run, as the words of a stop.
 func CancelWords(run string) string { return "somebody cancelled run " + run }
 
-// halt keeps that somebody asked for a stop about the head that a pull request has now.
-func (s *Service) halt(ctx context.Context, target review.Target, a Ask) error {
+// halt keeps that somebody asked for a stop about the head that a pull request has now, and gives that.
+func (s *Service) halt(ctx context.Context, target review.Target, a Ask) (head string, err error) {
 	client, err := s.GitHubFor(ctx, target.Repo)
 	if err != nil {
-		return err
+		return "", err
 	}
 	pr, err := client.PullRequest(ctx, target.Repo, target.PR)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return s.haltBy(ctx, target, pr.HeadSHA, stopWords(a.By, a.URL), a.Comment)
+	return pr.HeadSHA, s.haltBy(ctx, target, pr.HeadSHA, stopWords(a.By, a.URL), a.Comment)
 }
 
-// halted says who asked for a stop about the head of a pull request, after the last run about it began, and how often it had been asked for then; empty when nobody did.
-func (s *Service) halted(ctx context.Context, pr review.PullRequest) (said string, asked int64, err error) {
-	target := review.Target{Repo: pr.Repo, PR: pr.Number}
-	text, err := s.store.Note(ctx, stopNote(target, pr.HeadSHA))
+// stopNoted is what is kept of a stop about a commit; the zero value where nothing is.
+func (s *Service) stopNoted(ctx context.Context, target review.Target, head string) (note stopped, err error) {
+	text, err := s.store.Note(ctx, stopNote(target, head))
 	if err != nil || text == "" {
-		return "", 0, err
+		return note, err
 	}
-	var note stopped
 	if err := json.Unmarshal([]byte(text), &note); err != nil {
-		return "", 0, fmt.Errorf("read who asked for a stop: %w", err)
+		return note, fmt.Errorf("read who asked for a stop: %w", err)
 	}
-	if last, asked, err := s.newest(ctx, target); err != nil || last != note.Run || note.Comment > 0 && asked > note.Comment {
-		return "", 0, err
-	}
-	return note.Said, note.Asked, nil
+	return note, nil
 }
 
-// stops is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is.
-func stops(pr review.PullRequest, o Order) *orchestrator.Stops {
+// halted is what is kept of a stop about the head of a pull request, and whether it holds: nobody did, or the last run about it began later.
+func (s *Service) halted(ctx context.Context, pr review.PullRequest) (note stopped, holds bool, err error) {
+	target := review.Target{Repo: pr.Repo, PR: pr.Number}
+	if note, err = s.stopNoted(ctx, target, pr.HeadSHA); err != nil || note.Said == "" {
+		return note, false, err
+	}
+	last, asked, err := s.newest(ctx, target)
+	return note, err == nil && last == note.Run && (note.Comment == 0 || asked <= note.Comment), err
+}
+
+// stopsOf is where comments begin that can stop a run which is ordered now: behind the one that asked for it, or the newest there is. A stop that does not hold any more
+// is over for what begins by itself too.
+func (s *Service) stopsOf(ctx context.Context, pr review.PullRequest, o Order) (*orchestrator.Stops, error) {
 	if o.Asked != nil {
-		return &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}
+		return &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}, nil
 	}
 	out := &orchestrator.Stops{Bot: o.Bot}
+	if note, holds, err := s.halted(ctx, pr); err != nil {
+		return nil, err
+	} else if !holds {
+		out.Over = note.Comment
+	}
 	if !pr.UpdatedAt.IsZero() {
 		out.Since = pr.UpdatedAt.Add(-time.Minute)
+	}
+	if o.Itself {
+		out.Event = cmp.Or(o.Since, out.Since)
 	}
 	for _, c := range pr.Newest {
 		out.After = max(out.After, c.DatabaseID)
 	}
-	return out
+	return out, nil
 }

@@ -29,7 +29,7 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 
 // happens makes the job one that an event started. With a login and a text the event is about a new comment.
 func happens(ts *testscript.TestScript, e webhooks.Event, p *forge.PullRequest, comment ...string) {
-	to := webhooks.Place{Repo: "acme/widgets", HeadRepo: p.HeadRepo(), PR: p.Number, Base: p.BaseSHA(), Head: p.HeadSHA()}
+	to := webhooks.Place{Repo: "acme/widgets", HeadRepo: p.HeadRepo(), PR: p.Number, Base: p.BaseSHA(), Head: p.HeadSHA(), Updated: p.Updated()}
 	if len(comment) == 2 {
 		id := p.Comment(comment[0], comment[1])
 		all := p.Comments()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/spf13/cobra"
@@ -24,6 +25,8 @@ type runOptions struct {
 	target     string // number, URL, owner/repo#N, branch; empty for the current branch
 	repo       string // -R
 	head       string // the commit that the pull request has to be at; empty for any
+	itself     bool   // nobody asked for the run, which an event began
+	since      time.Time
 	base       string // a local range when set
 	all        bool
 	staged     bool

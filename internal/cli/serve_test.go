@@ -742,6 +742,49 @@ func TestStoppedIsNotBegunAgain(t *testing.T) {
 	}
 }
 
+// A server that finds a pull request and a stop together, or whose run is about the commit before, keeps the word of the answer: the commit that was the head then is not
+// reviewed (threats.md T637).
+func TestAStopIsFoundWithItsCommit(t *testing.T) {
+	t.Parallel()
+	for name, found := range map[string]func(h *hall, slow string, runs func() int) *forge.PullRequest{
+		"at a start": func(h *hall, slow string, _ func() int) *forge.PullRequest {
+			s := h.serve("", "--poll", "--every", "2s")
+			h.reconciled()
+			s.stop(h.t, syscall.SIGTERM)
+			nextSecond()
+			p := h.open(7, nil)
+			p.Comment("mona", "!prloop stop")
+			h.serve("", "--reviewers", slow, "--poll", "--every", "2s")
+			return p
+		},
+		"at work": func(h *hall, slow string, runs func() int) *forge.PullRequest {
+			p := h.open(7, nil)
+			h.serve("", "--reviewers", slow, "--poll", "--every", "1m")
+			h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+			if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+				h.t.Fatal(err)
+			}
+			p.Comment("mona", "!prloop stop")
+			return p
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openHall(t)
+			h.lost = true
+			slow, runs := h.slow()
+			p := found(h, slow, runs)
+			h.within("the stop to be kept", func() bool {
+				w := h.wanted()["#7"]
+				return !w.Open() && strings.Contains(w.Why, "mona asked for a stop")
+			})
+			if runs() > 1 || reports(p) > 0 {
+				t.Errorf("%d runs, %d reports", runs(), reports(p))
+			}
+		})
+	}
+}
+
 // A paused queue begins no review and says so; a run that is cancelled is not gone on with; the server says whether it lives and works.
 func TestServeIsOperated(t *testing.T) {
 	t.Parallel()

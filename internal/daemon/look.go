@@ -223,7 +223,8 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				return out, err
 			}
 		}
-		ended, err := l.run(ctx, resume, drafts, l.Fix && stopped == "")
+		itself := stopped == "" && (l.Priority != intake.Command || out.Run != "")
+		ended, err := l.run(ctx, resume, drafts, itself, l.Fix && stopped == "")
 		out.Run = ended.Result.Run
 		if stopped != "" { // no other is to begin
 			err = errors.Join(err, l.service.Halt(ctx, l.target, pr.HeadSHA, stopped))
@@ -402,12 +403,12 @@ func (l look) merged(ctx context.Context, pr review.PullRequest) error {
 }
 
 // run reviews the pull request.
-func (l look) run(ctx context.Context, resume string, drafts, fixes bool) (app.Ended, error) {
+func (l look) run(ctx context.Context, resume string, drafts, itself, fixes bool) (app.Ended, error) {
 	o, err := l.order(fixes)
 	if err != nil {
 		return app.Ended{}, err
 	}
-	o.Drafts = drafts
+	o.Drafts, o.Itself = drafts, itself
 	return l.service.Once(ctx, o, resume, l.news(resume))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Thread, review and comment makers, and the changes that happen to a pull request while somebody is looking at it.
@@ -23,6 +24,13 @@ func (p *PullRequest) addComment(login, body string) *Comment {
 	p.updated = now
 	c.happened("created")
 	return c
+}
+
+// Updated is when anything of the pull request changed last.
+func (p *PullRequest) Updated() time.Time {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	return p.updated
 }
 
 // Comments are the timeline's comments, oldest first.

@@ -14,6 +14,8 @@ type Place struct {
 	Repo, HeadRepo string
 	PR             int
 	Base, Head     string
+	// Updated is when the pull request changed last; the zero time leaves what was recorded.
+	Updated time.Time
 	// Comment is the one that the event is about; nil leaves the recorded one.
 	Comment *Comment
 }
@@ -93,6 +95,9 @@ func (p Place) pull(at any) {
 		return
 	}
 	pull["number"] = p.PR
+	if !p.Updated.IsZero() {
+		pull["updated_at"] = p.Updated.UTC().Format(time.RFC3339)
+	}
 	for name, commit := range map[string]string{"base": p.Base, "head": p.Head} {
 		if side, ok := pull[name].(map[string]any); ok {
 			side["sha"] = commit
