@@ -215,7 +215,7 @@ func (j jobWork) message(said string) string {
 	if strings.TrimSpace(first) == "" {
 		first = "Maintenance by " + j.order.Command
 	}
-	return pushpolicy.Message(first, rest, pushpolicy.Trailer{Key: "prloop-run", Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
+	return pushpolicy.Message(first, rest, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
 }
 
 // judge makes prloop's own commits and holds them against all rules: each new commit, because a branch keeps what a later one undoes, and

@@ -119,8 +119,8 @@ func (c *clone) gitThere() error {
 // message is a commit message of ours around a fixer's words.
 func message(o review.FixOrder, said string) string {
 	subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
-	return pushpolicy.Message(subject, body, pushpolicy.Trailer{Key: "prloop-run", Value: o.Run},
-		pushpolicy.Trailer{Key: "prloop-round", Value: fmt.Sprint(o.Round)})
+	return pushpolicy.Message(subject, body, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run},
+		pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
 }
 
 // subject is the first line of a message.

@@ -131,7 +131,7 @@ func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (found re
 	return found, err
 }
 
-// foreign is a commit of a branch, of those the default branch does not have, that is not the job's own; nil when there is none.
+// foreign is a commit of a branch, of those the default branch does not have, that is not the job's own, nor a fix of ours on its pull request; nil when there is none.
 func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*git.Authored, error) {
 	ref := "refs/heads/" + branch
 	fetched, err := l.Repo.Fetch(ctx, git.FetchOptions{URL: l.Server.URL, Helper: l.Server.Helper, Env: l.Server.Env, Credential: l.Server.Credential, Refs: []string{ref}})
@@ -147,7 +147,8 @@ func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*
 	}
 	ours := strings.TrimPrefix(pushpolicy.Message("x", "", jobTrailer(req)), "x\n")
 	for _, c := range commits {
-		if c.Author != author || c.Committer != author || !strings.HasSuffix(strings.TrimRight(c.Message, "\n")+"\n", strings.TrimLeft(ours, "\n")) {
+		own := strings.HasSuffix(strings.TrimRight(c.Message, "\n")+"\n", strings.TrimLeft(ours, "\n")) || pushpolicy.IsFix(c.Message)
+		if c.Author != author || c.Committer != author || !own {
 			return &c, nil
 		}
 	}
@@ -219,7 +220,7 @@ func (l *Loop) sign(req Request, number int) git.Signature {
 }
 
 func (l *Loop) message(req Request, subject string) string {
-	return pushpolicy.Message(subject, "", pushpolicy.Trailer{Key: "prloop-run", Value: req.Run}, jobTrailer(req))
+	return pushpolicy.Message(subject, "", pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: req.Run}, jobTrailer(req))
 }
 
 // jobTrailer is the last line of every commit of a job.

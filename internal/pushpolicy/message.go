@@ -21,6 +21,17 @@ const DefaultSubject = "fix: address review findings"
 // out of its text.
 type Trailer struct{ Key, Value string }
 
+// RunTrailer names the run that made a commit, RoundTrailer the round of a fix.
+const (
+	RunTrailer   = "prloop-run"
+	RoundTrailer = "prloop-round"
+)
+
+var fixTrailers = lazyregexp.New(`\n\n` + RunTrailer + `: [^\n]+\n` + RoundTrailer + `: [0-9]+\n*$`)
+
+// IsFix reports whether a message ends as those of fixes do. Whose commit it is, is for its author to tell.
+func IsFix(message string) bool { return fixTrailers.MatchString(message) }
+
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
