@@ -27,7 +27,8 @@ var markdown = sync.OnceValue(func() parser.Parser {
 
 // line is one line of a plain paragraph.
 type line struct {
-	text string
+	// text is the line, next the one behind it, if any.
+	text, next string
 	// at is where it begins in words, which has the bytes that are plain text, and blanks for those of code, HTML, links and the like.
 	at    int
 	words []byte
@@ -58,7 +59,7 @@ func lines(comment string) (out []line) {
 				seg := n.Lines().At(i)
 				text := src[seg.Start:seg.Stop]
 				indent := len(text) - len(bytes.TrimLeft(text, " \t"))
-				out = append(out, line{strings.TrimRight(string(text[indent:]), " \t\r\n"), seg.Start + indent, words})
+				out = append(out, line{text: strings.TrimRight(string(text[indent:]), " \t\r\n"), at: seg.Start + indent, words: words})
 			}
 		}
 	}

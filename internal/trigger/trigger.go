@@ -45,7 +45,7 @@ type Ask struct {
 	Args string
 	Argv []string
 
-	// prose is true for a line that begins with a mention and goes on as a sentence may: when ID is no command, a review is meant.
+	// prose is true for a mention in what may be a sentence: when ID is no command, a review is meant.
 	prose bool
 }
 
@@ -59,7 +59,11 @@ func Parse(comment, bot string) []Ask {
 		return nil
 	}
 	var asks []Ask
-	for _, l := range lines(comment) {
+	all := lines(comment)
+	for i, l := range all {
+		if i+1 < len(all) {
+			l.next = all[i+1].text
+		}
 		if a, ok := l.ask(strings.TrimSuffix(strings.TrimPrefix(bot, "@"), "[bot]")); ok {
 			asks = append(asks, a)
 		}
@@ -67,11 +71,21 @@ func Parse(comment, bot string) []Ask {
 	return asks
 }
 
-// Choose leaves what is answered: words of prloop and commands that are known, each once, Most of them.
+// Choose leaves what is answered: words of prloop and commands that are known, each once, Most of them. Of a comment that asks for a stop, no sentence asks for a review,
+// and nothing before the stop for a run.
 func Choose(asks []Ask, known []string) (chosen []Ask) {
-	for _, a := range asks {
+	stop := -1
+	for i, a := range asks {
+		if a.Word == Stop {
+			stop = i
+		}
+	}
+	for i, a := range asks {
 		switch {
+		case stop >= 0 && a.prose && !slices.Contains(known, a.ID), i < stop && a.Word != Status && a.Word != Help:
+			continue
 		case a.Word != "", slices.Contains(known, a.ID):
+			a.prose = false
 		case a.prose:
 			a = Ask{Word: Review}
 		default:
@@ -104,11 +118,14 @@ func (l line) ask(bot string) (Ask, bool) {
 	case stops(l.text[end:]), asksOnly(l.text[:at]) && stops(l.text[:at]):
 		return Ask{Word: Stop}, true
 	case at > 0:
-		return Ask{Word: Review}, !declines(l.text)
+		return Ask{Word: Review, prose: true}, !declines(l.text)
 	}
 	rest = strings.TrimLeft(l.text[end:], " \t:,")
-	if rest == "" {
-		return Ask{Word: Review}, true
+	if rest == "" { // the sentence may stand in the next line
+		if stops(l.next) {
+			return Ask{Word: Stop}, true
+		}
+		return Ask{Word: Review, prose: true}, !declines(l.next)
 	}
 	name, args := cutWord(rest)
 	if slices.Contains(Words, bare(name)) {
@@ -116,7 +133,7 @@ func (l line) ask(bot string) (Ask, bool) {
 	}
 	a, ok := command(name, args)
 	if !ok {
-		return Ask{Word: Review}, !declines(rest)
+		return Ask{Word: Review, prose: true}, !declines(rest)
 	}
 	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
 	a.prose = len(a.Argv) > 0 && !declines(rest) && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") })

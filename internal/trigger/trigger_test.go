@@ -188,6 +188,14 @@ var table = []struct {
 	{name: "somebody who triages", in: "!security", permission: "triage"},
 	{name: "somebody nobody knows", in: "@review-bot review", permission: "none"},
 	{name: "a maintainer", in: "!security", permission: "maintain", want: "security()"},
+	// A stop and what else the comment says.
+	{name: "a stop, and the bot in a later sentence", in: "!prloop stop\n\nWhat @review-bot says of the cache is wrong, and I will ask again once CI is green.", want: "prloop stop"},
+	{name: "a stop, and thanks", in: "@review-bot please stop.\n\nThanks @review-bot!", want: "prloop stop"},
+	{name: "a stop below the mention", in: "@review-bot\nplease stop", want: "prloop stop"},
+	{name: "a no below the mention", in: "@review-bot\nno need to look again"},
+	{name: "a request below the mention", in: "@review-bot\nplease look again", want: "prloop review"},
+	{name: "a stop behind other requests", in: "!prloop review\n!security\n!prloop status\n!prloop help\n!prloop stop", want: "prloop status; prloop help; prloop stop"},
+	{name: "a review behind a stop", in: "!prloop stop\n!prloop review", want: "prloop stop; prloop review"},
 	{name: "an admin, on a fork's pull request", in: "!prloop review", permission: "admin", want: "prloop review"},
 }
 
