@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/github"
@@ -185,16 +186,23 @@ func denied(repo review.Repo, login string) string {
 	return strings.ToLower(repo.String() + " " + login)
 }
 
-// commandIDs are the ids of the repository's commands at the base commit, if a line may name one.
+// commandIDs are the ids of the repository's commands at the base commit, if a line may name one. Where its settings are faulty they are all that lines name: whoever asks is
+// told so when the run does not begin.
 func (s *Service) commandIDs(ctx context.Context, lines []trigger.Ask, o Order) (ids []string, err error) {
 	if !slices.ContainsFunc(lines, func(a trigger.Ask) bool { return a.ID != "" }) {
 		return nil, nil
 	}
+	var settings config.Settings
 	rules, err := s.Rules(ctx, o)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		settings, err = o.Settings(rules)
 	}
-	settings, err := o.Settings(rules)
+	if errors.As(err, new(*config.Error)) {
+		for _, a := range lines {
+			ids = append(ids, a.ID)
+		}
+		return ids, nil
+	}
 	for _, c := range settings.Commands {
 		ids = append(ids, c.ID)
 	}
