@@ -124,7 +124,10 @@ type person struct {
 }
 
 type checked struct {
-	PullRequests []struct{ Number int } `json:"pull_requests"`
+	PullRequests []struct {
+		Number int
+		Base   struct{ Repo struct{ ID int64 } }
+	} `json:"pull_requests"`
 }
 
 // Bounds of what an event may name.
@@ -337,7 +340,7 @@ func (p payload) thread(t Told, _ Event) (Told, error) {
 	return t.at(l)
 }
 
-// checks reads an event of checks: somebody asked for them again.
+// checks reads an event of checks: somebody asked for them again. Among their pull requests may be those that go from this repository to another.
 func (p payload) checks(t Told, _ Event) (Told, error) {
 	c := p.CheckSuite
 	if p.CheckRun != nil {
@@ -347,6 +350,9 @@ func (p payload) checks(t Told, _ Event) (Told, error) {
 		return t.nothing("nothing is done when checks are %s", t.Action), nil
 	}
 	for _, pr := range c.PullRequests[:min(len(c.PullRequests), mostLooks)] {
+		if to := pr.Base.Repo.ID; to != 0 && to != p.Repository.ID {
+			continue
+		}
 		if l := (Look{PR: pr.Number, Priority: Command, Anew: true, Said: Member}); pr.Number > 0 && !slices.Contains(t.Looks, l) {
 			t.Looks = append(t.Looks, l)
 		}

@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,17 @@ func TestSeen(t *testing.T) {
 	for _, text := range []string{"", "OPEN abc false [] main", "a\n\nb"} { // stored by an older prloop, or damaged
 		if s := intake.SeenAs(text); s.State != "" || s.Still(pr) || s.Retargeted(pr) {
 			t.Errorf("%q is %+v", text, s)
+		}
+	}
+}
+
+// Checks of a repository may name pull requests that go from it to another one: their numbers are none of its own.
+func TestChecksOfAnotherRepository(t *testing.T) {
+	for number, want := range map[int]bool{2: false, 1: true} {
+		told, err := intake.Read(intake.Event{Name: "check_suite", Payload: fmt.Appendf(nil, `{"action":"rerequested","repository":{"id":1,"full_name":"acme/widgets","html_url":"https://github.com/acme/widgets"},
+"sender":{"id":77,"type":"User"},"check_suite":{"pull_requests":[{"number":7,"base":{"ref":"main","repo":{"id":%d,"name":"widgets"}}}]}}`, number)})
+		if err != nil || (len(told.Looks) == 1) != want {
+			t.Errorf("a base in repository %d: %+v, %v", number, told.Looks, err)
 		}
 	}
 }
