@@ -2,12 +2,15 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/testkit/traffic"
 )
 
@@ -28,5 +31,19 @@ func TestLeftIsPutBack(t *testing.T) {
 	r.settle(p)
 	if runs := r.runsOf(p); failures.Load() != 3 || len(runs) != 1 {
 		t.Errorf("settled %d times, %d runs; want 3 and 1", failures.Load(), len(runs))
+	}
+}
+
+// A comment that comes while GitHub does not take prloop's credential is looked at again for about an hour: no list tells of it, as lists do of pull requests (threats.md T641).
+func TestACommentOutlivesACredential(t *testing.T) {
+	d := &Daemon{Options: Options{Lasting: func(error) bool { return true }}}
+	err := fmt.Errorf("read the pull request: %w", github.ErrAppKey)
+	for tries, want := range map[int]bool{0: false, mostTries - 2: false, mostTries - 1: true} {
+		if got := d.last(store.Wanted{Want: store.Want{Comment: 5}, Tries: tries}, err); got != want {
+			t.Errorf("after %d tries it is the last: %v", tries, got)
+		}
+	}
+	if !d.last(store.Wanted{}, err) {
+		t.Error("a pull request is tried again, which a list tells of")
 	}
 }

@@ -139,12 +139,18 @@ func waits(err error) bool {
 	return errors.As(err, new(*store.HeldError)) || errors.Is(err, engine.ErrBusy)
 }
 
-// last reports whether what failed so is not tried again by itself. What GitHub does not show once may be there: no list tells of a comment again that was looked at.
+// last reports whether what failed so is not tried again by itself. No list tells of a comment again that was looked at: what GitHub does not show once may be there,
+// and a credential that it refuses may be taken a moment later (threats.md T641).
 func (d *Daemon) last(w store.Wanted, err error) bool {
-	if w.Comment != 0 && w.Tries == 0 && errors.Is(err, github.ErrNotFound) {
+	if w.Comment != 0 && (w.Tries == 0 && errors.Is(err, github.ErrNotFound) || w.Tries+1 < mostTries && refused(err)) {
 		return false
 	}
 	return d.Lasting == nil || d.Lasting(err) || w.Tries+1 >= mostTries
+}
+
+// refused reports whether GitHub did not take prloop's own credential.
+func refused(err error) bool {
+	return slices.ContainsFunc([]error{github.ErrAppKey, github.ErrNotLoggedIn, github.ErrNotInstalled, github.ErrSuspended}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // look is a look at one subject.
