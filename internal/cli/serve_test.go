@@ -785,6 +785,29 @@ func TestAStopIsFoundWithItsCommit(t *testing.T) {
 	}
 }
 
+// A queue that is paused during a run begins no review of the commit that is pushed meanwhile, until it goes on.
+func TestPausedWhileTheHeadMoves(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	reviewer, runs := h.slow()
+	write(t, filepath.Join(h.home, "slow.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho >> began\nwhile [ ! -e go ]; do sleep 0.1; done\nexec ./picky.sh\n"))
+	h.serve("", "--reviewers", reviewer)
+	p := h.open(7, nil)
+	h.within("a reviewer to be at work", func() bool { return runs() == 1 })
+	h.run("pause")
+	if _, err := p.Push("contributor", "More", map[string]string{"more.go": "package stock\n"}); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.Delivered()
+	write(t, filepath.Join(h.home, "go"), nil)
+	h.within("the push to wait", func() bool { return h.wanted()["#7"].Why == "the queue is paused" })
+	if runs() != 1 {
+		t.Errorf("%d runs", runs())
+	}
+	h.run("resume-queue")
+	h.within("the push to be reviewed", func() bool { return runs() == 2 })
+}
+
 // A paused queue begins no review and says so; a run that is cancelled is not gone on with; the server says whether it lives and works.
 func TestServeIsOperated(t *testing.T) {
 	t.Parallel()

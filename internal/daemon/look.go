@@ -48,6 +48,9 @@ const (
 	mostRuns = 3
 )
 
+// pausedWhy is why a review waits while the queue is paused.
+const pausedWhy = "the queue is paused"
+
 // in sees to the subjects of a lane, which is a queue of the engine.
 func (d *Daemon) in(lane string) func(context.Context, string) error {
 	return func(ctx context.Context, subject string) error {
@@ -78,7 +81,7 @@ func (d *Daemon) see(ctx context.Context, lane, subject string) error {
 			return err
 		}
 		if !paused.IsZero() {
-			return d.record.Postpone(ctx, subject, pausedWait, store.Settled{Outcome: store.Waits, Why: "the queue is paused", Seen: w.Seen})
+			return d.record.Postpone(ctx, subject, pausedWait, store.Settled{Outcome: store.Waits, Why: pausedWhy, Seen: w.Seen})
 		}
 	}
 	l := look{Daemon: d, Wanted: w, lane: lane, target: review.Target{Repo: repoOf(w.Repo), PR: w.PR}}
@@ -358,9 +361,16 @@ type laterError struct {
 
 func (e laterError) Error() string { return e.why }
 
-// begin gives a laterError when a review of the pull request may not begin yet: in quiet hours, when its commit was looked at often, and when its author has had
+// begin gives a laterError when a review of the pull request may not begin yet: while the queue is paused, in quiet hours, when its commit was looked at often, and when its author has had
 // as many as there are in a day. What a person asked for begins all the same, and does not count.
 func (l look) begin(ctx context.Context, pr review.PullRequest, known intake.Known) error {
+	paused, err := queue.Paused(ctx, l.record)
+	if err != nil {
+		return err
+	}
+	if !paused.IsZero() { // since this turn began
+		return laterError{wait: pausedWait, why: pausedWhy}
+	}
 	now, urgent := wallclock.Now(), known.Urgent(pr) // what people say of what is approved
 	if until, why := intake.Quiet(l.Priority, l.Rules, now); why != "" && !urgent {
 		return laterError{wait: until.Sub(now), why: why}
