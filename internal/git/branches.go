@@ -62,12 +62,12 @@ func (r *Repository) FirstParents(ctx context.Context, base, tip string) ([]Auth
 }
 
 // Touched lists the paths that commits on the first-parent line of head touched since a time, a merge being what it brought; by the
-// committers' clocks. A path may stand there twice.
+// committers' clocks. One that is older hides none below it. A path may stand there twice.
 func (r *Repository) Touched(ctx context.Context, head string, since time.Time) ([]string, error) {
 	if !IsOID(head) {
 		return nil, fmt.Errorf("paths touched before %q: %w", head, ErrName)
 	}
-	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{"--first-parent", "-m", fmt.Sprintf("--since=@%d +0000", since.Unix()),
+	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{"--first-parent", "-m", fmt.Sprintf("--since-as-filter=@%d +0000", since.Unix()),
 		"--no-show-signature", "--no-decorate", "--name-only", "--no-renames", "--no-relative", "-z", "--format=", "--end-of-options", head}})
 	if err != nil {
 		return nil, fmt.Errorf("paths touched since %s: %w", since.UTC().Format(time.RFC3339), err)

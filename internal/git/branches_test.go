@@ -122,6 +122,7 @@ func TestTouched(t *testing.T) {
 	shell(t, dir, "checkout", "-q", "main")
 	on(now.Add(-2*time.Hour), "merge", "-q", "--no-ff", "-m", "merge", "topic")
 	add(now.Add(-time.Hour), "README.md")
+	add(now.Add(-50*time.Hour), "late.md") // committed long ago, pushed today
 	r := open(t, find(t))
 	head := fetch(t, r, dir, "refs/heads/main")["refs/heads/main"]
 	got, err := r.Touched(t.Context(), head, now.Add(-24*time.Hour))
