@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/conversation"
@@ -91,18 +90,15 @@ func (j verdict) onLinesAsked() bool {
 	return !j.in.Request.Target.Local() && (mode == InlineProminent || mode == InlineAll)
 }
 
-// loud reports whether a distinct finding is one of reviewers alone, and scores high enough: what people said stands in their own threads. What is grave does not stand in
-// one of the author of the pull request, who resolves that (threats.md T607).
+// loud reports whether a distinct finding is one of reviewers alone, and scores high enough: what people said stands in their own threads.
 func (j verdict) loud(group []int) bool {
-	loud, grave := false, j.grave(group)
+	loud := false
 	for _, i := range group {
 		f := j.findings[i]
-		switch {
-		case f.Source.Type == "agent":
-			loud = loud || !j.in.Request.scores().Silent(f)
-		case !grave || !strings.EqualFold(f.Source.Name, j.in.Snapshot.PR.Author.Login):
+		if f.Source.Type != "agent" {
 			return false
 		}
+		loud = loud || !j.in.Request.scores().Silent(f)
 	}
 	return loud
 }
