@@ -297,7 +297,7 @@ func (g gathered) unpassed() []review.Check {
 // weakened says in which files prloop's own commits in the change delete, skip or weaken tests; empty when they do not. The fix reports that say how are collapsed.
 func (g gathered) weakened() string {
 	var names []string
-	for _, file := range g.in.Snapshot.Range.Weakened {
+	for _, file := range g.in.Snapshot.Weakened {
 		names = append(names, sanitize.CodeSpan(file))
 	}
 	if len(names) == 0 {

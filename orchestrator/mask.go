@@ -77,9 +77,9 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 	for i := range s.Range.Skipped {
 		s.Range.Skipped[i].Path = sanitize.MaskSpelled(s.Range.Skipped[i].Path)
 	}
-	s.Range.Weakened = slices.Clone(s.Range.Weakened)
-	for i := range s.Range.Weakened {
-		s.Range.Weakened[i] = sanitize.MaskSpelled(s.Range.Weakened[i])
+	s.Weakened = slices.Clone(s.Weakened)
+	for i := range s.Weakened {
+		s.Weakened[i] = sanitize.MaskSpelled(s.Weakened[i])
 	}
 	texts = append(texts, each(names)...)
 	s.PR.Labels = slices.Clone(s.PR.Labels)

@@ -89,6 +89,8 @@ type tree map[string]string
 
 func (tree) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (tree) Weakened(context.Context, Range) ([]string, error) { return nil, nil }
+
 func (tree) Pin(context.Context, review.Target, review.PullRequest, string) (r Range, err error) {
 	return r, nil
 }

@@ -39,6 +39,8 @@ type History interface {
 	Diff(ctx context.Context, base, head string) (*diff.Diff, error)
 	// Have reports whether a commit that the run knows is here, and fetches it when it is not: the run may have begun on another machine.
 	Have(ctx context.Context, commit string) (bool, error)
+	// Weakened names the files in which prloop's own commits of a pull request delete, skip or weaken tests, each a spelling.
+	Weakened(ctx context.Context, r Range) ([]string, error)
 }
 
 // Range names the commits of a snapshot by full object id.
@@ -50,8 +52,6 @@ type Range struct {
 	Head      string `json:"head"`
 	// Skipped are changed files of a working tree that are not part of Head, and why.
 	Skipped []review.LeftOut `json:"skipped,omitempty"`
-	// Weakened are the files in which prloop's own commits in the change delete, skip or weaken tests.
-	Weakened []string `json:"weakened,omitempty"`
 	// Commits are those from the merge base to Head along first parents, newest first, at most MostHeads.
 	Commits []string `json:"-"`
 	// Subjects are the first lines of the commit messages of a local range, newest first.

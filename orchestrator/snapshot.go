@@ -44,6 +44,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
+	// Weakened is what History gives.
+	Weakened []string `json:"weakened,omitempty"`
 	// Fixed is what fixedStill gives.
 	Fixed []string `json:"fixed,omitempty"`
 	// Remembered are the objections that were open when the newest report was written, or the newest run ended that is on record here, as markers keep
@@ -113,7 +115,16 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	snap.Range = r
-	if snap.Voided, err = l.voided(ctx, req, snap); err != nil {
+	left := req.wallTime() - p.spent
+	if err := snap.within(ctx, left, func(ctx context.Context) (err error) {
+		if !req.Target.Local() {
+			if snap.Weakened, err = l.History.Weakened(ctx, r); err != nil {
+				return err
+			}
+		}
+		snap.Voided, err = l.voided(ctx, req, snap)
+		return err
+	}); err != nil {
 		return snap, err
 	}
 	if err := l.apart(ctx, &snap); err != nil {
@@ -129,7 +140,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	case len(r.Subjects) > 0: // nobody wrote a description
 		snap.PR.Body = "Subjects of the commits, newest first:\n- " + strings.Join(r.Subjects, "\n- ")
 	}
-	if err := l.read(ctx, &snap, req, req.wallTime()-p.spent); err != nil {
+	if err := l.read(ctx, &snap, req, left-snap.Took); err != nil {
 		return snap, err
 	}
 	if snap.Dismissals, err = l.readDismissals(ctx, req, r, snap.Brief); err != nil {

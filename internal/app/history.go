@@ -70,22 +70,24 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
-	commits, err := h.repo.FirstParents(ctx, mergeBase, pr.HeadSHA)
+	commits, err := h.repo.Line(ctx, mergeBase, pr.HeadSHA)
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
-	weakened, err := fixspace.Weakened(ctx, h.repo, commits, pr.HeadSHA)
-	if err != nil {
-		return orchestrator.Range{}, err
-	}
-	for i, name := range weakened {
-		weakened[i] = spelling.Name(name)
-	}
-	r := orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA, Weakened: weakened}
+	r := orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}
 	for _, c := range commits[:min(len(commits), orchestrator.MostHeads)] {
 		r.Commits = append(r.Commits, c.Commit)
 	}
 	return r, nil
+}
+
+// Weakened names the files in which prloop's own commits of a pull request delete, skip or weaken tests.
+func (h *history) Weakened(ctx context.Context, r orchestrator.Range) ([]string, error) {
+	names, err := fixspace.Weakened(ctx, h.repo, r.MergeBase, r.Head)
+	for i, name := range names {
+		names[i] = spelling.Name(name)
+	}
+	return names, err
 }
 
 // local reads a local change.

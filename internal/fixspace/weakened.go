@@ -9,32 +9,30 @@ import (
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
-// mostSeries bounds how many series of prloop's commits in a change are compared: whoever pushes can write prloop's name on theirs.
+// mostSeries bounds how many series of prloop's commits in a change are compared: whoever pushes can write prloop's name on theirs. More of them say no more.
 const mostSeries = 20
 
-// Weakened names the files whose tests prloop's own commits among some of a branch, newest first, delete, skip or weaken, where its head is so still (threats.md T588), sorted.
-// Errors are those of git.
-func Weakened(ctx context.Context, repo *git.Repository, commits []git.Authored, head string) ([]string, error) {
+// Weakened names the files whose tests prloop's own commits from base to head delete, skip or weaken, where head is so still (threats.md T588), sorted. Commits that cannot be
+// compared, or change more files than a fix may, are none of prloop's. Errors are those of ctx.
+func Weakened(ctx context.Context, repo *git.Repository, base, head string) ([]string, error) {
+	commits, err := repo.Line(ctx, base, head)
+	if err != nil {
+		return nil, context.Cause(ctx)
+	}
 	names := map[string]bool{}
 	for _, s := range own(commits) {
-		made, err := testsOf(ctx, repo, s.before, s.tip)
-		if err != nil {
-			return nil, err
-		}
+		made := testsOf(ctx, repo, s.before, s.tip)
 		if len(made) == 0 {
 			continue
 		}
-		left, err := testsOf(ctx, repo, s.before, head)
-		if err != nil {
-			return nil, err
-		}
-		for name := range made {
-			if left == nil || left[name] {
+		left := testsOf(ctx, repo, s.before, head, made...)
+		for _, name := range made {
+			if left == nil || slices.Contains(left, name) {
 				names[name] = true
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(names)), nil
+	return slices.Sorted(maps.Keys(names)), context.Cause(ctx)
 }
 
 // series are commits that follow one another: before is the parent of the first, tip the last.
@@ -55,18 +53,15 @@ func own(commits []git.Authored) (all []series) {
 	return all
 }
 
-// testsOf are the files whose tests changed for the worse between two commits; nil where these cannot be compared.
-func testsOf(ctx context.Context, repo *git.Repository, from, to string) (map[string]bool, error) {
-	changes, err := repo.Changes(ctx, from, to)
-	if _, about := refusalOf(err); about {
-		return nil, nil
-	}
+// testsOf are the files, of some or all, whose tests changed for the worse between two commits; nil where these cannot be compared.
+func testsOf(ctx context.Context, repo *git.Repository, from, to string, only ...string) []string {
+	changes, err := repo.Edits(ctx, from, to, pushpolicy.DefaultFiles, only...)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	names := map[string]bool{}
+	names := []string{}
 	for _, t := range pushpolicy.Tests(changes) {
-		names[t.Path] = true
+		names = append(names, t.Path)
 	}
-	return names, nil
+	return names
 }

@@ -1,11 +1,13 @@
 package fixspace
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/testkit/gittest"
 )
 
@@ -33,11 +35,7 @@ func TestWeakened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		commits, err := repo.FirstParents(t.Context(), base, heads["refs/heads/main"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := Weakened(t.Context(), repo, commits, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
+		if got, err := Weakened(t.Context(), repo, base, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
@@ -50,5 +48,12 @@ func TestWeakened(t *testing.T) {
 	ours(map[string]string{"test_b.py": trivial})
 	weakened("test_a.py", "test_b.py")
 	gittest.Commit(t, origin, map[string]string{"test_a.py": checks})
+	weakened("test_b.py")
+	gittest.Commit(t, origin, map[string]string{"test_c.py": checks})
+	many := map[string]string{"test_c.py": trivial}
+	for n := range pushpolicy.DefaultFiles {
+		many[fmt.Sprintf("many/%d.py", n)] = "a = 1\n"
+	}
+	ours(many) // no fix of prloop's changes so many files
 	weakened("test_b.py")
 }

@@ -38,11 +38,20 @@ const authoredLimit = 500
 // FirstParents are the commits of a branch since another: from tip, along first parents, up to what base has, newest first; the oldest
 // are left out where there are more than 500.
 func (r *Repository) FirstParents(ctx context.Context, base, tip string) ([]Authored, error) {
+	return r.firstParents(ctx, base, tip, "%B")
+}
+
+// Line is FirstParents without the messages, which may be of any length.
+func (r *Repository) Line(ctx context.Context, base, tip string) ([]Authored, error) {
+	return r.firstParents(ctx, base, tip, "")
+}
+
+func (r *Repository) firstParents(ctx context.Context, base, tip, message string) ([]Authored, error) {
 	if !IsOID(base) || !IsOID(tip) {
 		return nil, fmt.Errorf("commits from %q to %q: %w", base, tip, ErrName)
 	}
 	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{"--first-parent", fmt.Sprintf("--max-count=%d", authoredLimit),
-		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%cn <%ce>%x01%B", "--end-of-options", tip, "^" + base}})
+		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%cn <%ce>%x01" + message, "--end-of-options", tip, "^" + base}})
 	if err != nil {
 		return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, err)
 	}

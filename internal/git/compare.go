@@ -119,10 +119,10 @@ func (r *Repository) listed(ctx context.Context, base, head string, limit int64)
 }
 
 // patch is the diff's text. whole is false when it was cut at the cap; then it ends with the last complete file.
-func (r *Repository) patch(ctx context.Context, base, head, renames string, limit int64) (string, bool, error) {
+func (r *Repository) patch(ctx context.Context, base, head, renames string, limit int64, only ...string) (string, bool, error) {
 	out := &limited{left: limit}
 	_, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), out: out, limit: 4 * (limit + 1<<20),
-		args: diffArgs(base, head, "-p", "-U3", renames)})
+		args: append(diffArgs(base, head, "-p", "-U3", renames), inFiles(only)...)})
 	text := out.String()
 	if out.full && ctx.Err() == nil {
 		i := strings.LastIndex(text, "\ndiff --git ")
@@ -135,6 +135,14 @@ func diffArgs(base, head string, more ...string) []string {
 	args := append([]string{"-r", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short",
 		"--src-prefix=a/", "--dst-prefix=b/", "-l" + strconv.Itoa(renameLimit)}, more...)
 	return append(args, "--end-of-options", base, head)
+}
+
+// inFiles are the arguments that leave out all but some files; none leaves out nothing.
+func inFiles(only []string) []string {
+	if len(only) == 0 {
+		return nil
+	}
+	return append([]string{"--"}, only...)
 }
 
 // limited keeps the first bytes of a stream and then stops its writer.

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
@@ -19,22 +20,49 @@ const (
 // Changes lists what differs between two commits or trees (full object ids) as the push policy wants it. Renames are
 // detected. Content over 1 MB is not compared and counts as binary. ErrMalformedTree for names git must not hold.
 func (r *Repository) Changes(ctx context.Context, a, b string) ([]pushpolicy.Change, error) {
-	all, err := r.policyChanges(ctx, a, b)
-	if err != nil {
-		return nil, fmt.Errorf("changes from %s to %s: %w", a, b, err)
-	}
-	return all, nil
-}
-
-func (r *Repository) policyChanges(ctx context.Context, a, b string) ([]pushpolicy.Change, error) {
 	if !IsOID(a) || !IsOID(b) {
-		return nil, ErrName
+		return nil, fmt.Errorf("changes from %q to %q: %w", a, b, ErrName)
 	}
 	raw, _, renames, err := r.listed(ctx, a, b, bigFile)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		var all []pushpolicy.Change
+		if all, err = r.policyChanges(ctx, a, b, raw, renames); err == nil {
+			return all, nil
+		}
 	}
-	text, whole, err := r.patch(ctx, a, b, renames, changesText)
+	return nil, fmt.Errorf("changes from %s to %s: %w", a, b, err)
+}
+
+// Edits is Changes without a look for renames, which is what is expensive in a hostile change, in some files or in all: ErrTooLarge where more than most files differ.
+// Where a file is gone that is withheld, nobody can tell whether a new one is that: of new ones no lines are given.
+func (r *Repository) Edits(ctx context.Context, a, b string, most int, files ...string) ([]pushpolicy.Change, error) {
+	if !IsOID(a) || !IsOID(b) {
+		return nil, fmt.Errorf("edits from %q to %q: %w", a, b, ErrName)
+	}
+	raw, err := r.changes(ctx, a, b, "--no-renames", files...)
+	if err == nil && len(raw) > most {
+		err = fmt.Errorf("%d files: %w", len(raw), ErrTooLarge)
+	}
+	var all []pushpolicy.Change
+	if err == nil {
+		all, err = r.policyChanges(ctx, a, b, raw, "--no-renames", files...)
+	}
+	if err == nil {
+		if slices.ContainsFunc(raw, func(c change) bool { return c.status == 'D' && r.hides(c.path) }) {
+			for i := range all {
+				if all[i].Status == 'A' {
+					all[i].Added = nil
+				}
+			}
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("edits from %s to %s: %w", a, b, err)
+}
+
+// policyChanges reads the lines of changes.
+func (r *Repository) policyChanges(ctx context.Context, a, b string, raw []change, renames string, only ...string) ([]pushpolicy.Change, error) {
+	text, whole, err := r.patch(ctx, a, b, renames, changesText, only...)
 	switch {
 	case err != nil:
 		return nil, err

@@ -19,8 +19,8 @@ type change struct {
 }
 
 // changes lists what differs between two commits.
-func (r *Repository) changes(ctx context.Context, base, head, renames string) ([]change, error) {
-	out, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), limit: listLimit, args: diffArgs(base, head, "--raw", "-z", renames)})
+func (r *Repository) changes(ctx context.Context, base, head, renames string, only ...string) ([]change, error) {
+	out, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)})
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,21 @@ var readers = map[string]func(t *testing.T, r *Repository, base, head string) st
 		}
 		return all
 	},
+	"Edits": func(t *testing.T, r *Repository, base, head string) (all string) {
+		changes, err := r.Edits(t.Context(), base, head, 4)
+		if err != nil || len(changes) != 4 {
+			t.Errorf("%d, %v", len(changes), err)
+		}
+		if _, err := r.Edits(t.Context(), base, head, 3); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("more files than asked for: %v", err)
+		}
+		for _, c := range changes {
+			for _, l := range append(slices.Clone(c.Added), c.Removed...) {
+				all += l.Text
+			}
+		}
+		return all
+	},
 	"Clone": func(t *testing.T, r *Repository, base, _ string) string {
 		dir := filepath.Join(t.TempDir(), "clone")
 		if err := r.Clone(t.Context(), base, dir, "fix"); err != nil {
@@ -115,7 +130,7 @@ var readers = map[string]func(t *testing.T, r *Repository, base, head string) st
 	},
 
 	// What these give is names, object ids, counts, refs and values of attributes (of files of attributes that are withheld none), or it is made of what the caller brings.
-	"List": nil, "Files": nil, "Links": nil, "Regular": nil, "Resolve": nil, "MergeBase": nil, "IsAncestor": nil, "Brought": nil, "FirstParents": nil, "Touched": nil,
+	"List": nil, "Files": nil, "Links": nil, "Regular": nil, "Resolve": nil, "MergeBase": nil, "IsAncestor": nil, "Brought": nil, "FirstParents": nil, "Line": nil, "Touched": nil,
 	"Commits": nil, "Merged": nil, "Partly": nil, "Attributes": nil, "AttributesAnyCase": nil, "TakeBundle": nil, "TakeTree": nil, "CommitFiles": nil, "Rewrite": nil, "Fetch": nil, "Push": nil, "Contains": nil,
 	"RemoteHead": nil, "RemotePlace": nil, "ForgetFixes": nil, "Collect": nil, "Borrow": nil, "Local": nil, "Staged": nil, "Patched": nil, "Named": nil, "OneCommit": nil,
 	// These give the repository itself. Dir, and the objects that it borrows, go to the builtin agents alone, whose tools leave out what is
