@@ -137,7 +137,7 @@ func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progr
 // discussion of which a part was not read.
 func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*heard, error) {
 	was := in.Snapshot.heard()
-	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Remembered: in.Snapshot.Remembered}
+	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Returned: in.Snapshot.Returned, Remembered: in.Snapshot.Remembered}
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
 	}

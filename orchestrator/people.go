@@ -107,6 +107,6 @@ func (s Snapshot) persons() conversation.People {
 		return conversation.People{Author: s.PR.Author.Login, ByApp: s.PR.Author.Bot}
 	}
 	people := *s.People
-	people.Voided = s.Voided
+	people.Voided, people.Returned = s.Voided, s.Returned
 	return people
 }

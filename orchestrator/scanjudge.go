@@ -115,7 +115,7 @@ func (in Inputs) standing() []string {
 	if s := in.Snapshot.Conversation; s != nil {
 		open, over, weigh, people := 0, 0, 0, in.Snapshot.persons()
 		for _, t := range s.Threads {
-			if people.Live(t) && (!t.Closed || people.Reopens(t)) {
+			if people.Live(t) && (!t.Closed || people.Returns(t)) {
 				open++
 			}
 			if objections.ClosedOver(people, t) {

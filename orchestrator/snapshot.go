@@ -31,8 +31,9 @@ type Snapshot struct {
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Unchanged    []string            `json:"unchanged,omitempty"`
-	// Voided is what voided gives.
-	Voided []string `json:"voided,omitempty"`
+	// Voided and Returned are what voided gives.
+	Voided   []string `json:"voided,omitempty"`
+	Returned []string `json:"returned,omitempty"`
 	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
@@ -122,7 +123,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 				return err
 			}
 		}
-		snap.Voided, err = l.voided(ctx, req, snap)
+		snap.Voided, snap.Returned, err = l.voided(ctx, req, snap)
 		return err
 	}); err != nil {
 		return snap, err

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
@@ -18,18 +17,21 @@ import (
 const (
 	// besideLines is how many lines above and below what a finding quotes are looked at as code that it may rest on, such as a guard.
 	besideLines = 10
+	// insertedLines is how many more these may come to stand apart by what somebody writes between.
+	insertedLines = 30
 	// MostHeads bounds at how many commits they are.
 	MostHeads = 100
 	// voidReason says why a resolution counts as not given.
-	voidReason = "GitHub does not say when a thread was resolved, and in between other code stood around this, so nobody can tell whether it was resolved for the code that stands here now"
+	voidReason = "GitHub does not say when a thread was resolved, and code around this is not as it was since prloop wrote here last, so nobody can tell whether it was resolved for the code that stands here now"
 )
 
-// voided are the threads about something grave, by id, that somebody whose word settles them resolved nobody can tell for which code: what they quote stands as it did, and a
-// head since we spoke there last had code around it that is neither that of then nor that of now (threats.md T605).
-func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []string, err error) {
+// voided are the threads about something grave, by id, that somebody whose word settles them resolved nobody can tell for which code: what they quote stands as it did, and of the
+// code around it something is gone that stood there since we spoke there last (threats.md T605). returned are those of them near which all is as it was when they were opened, and
+// was not in between (threats.md T606).
+func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, returned []string, err error) {
 	people := snap.persons()
 	if snap.Conversation == nil || people.ByApp { // there nobody settles them
-		return nil, nil
+		return nil, nil, nil
 	}
 	c := snap.checker(l.History)
 	var recorded []Reported
@@ -39,62 +41,96 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (ids []st
 		}
 		if recorded == nil {
 			if recorded, err = l.recordedHeads(ctx, req); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		void, err := l.void(ctx, c, snap, t, recorded)
+		gone, back, err := l.void(ctx, c, snap, t, recorded)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if void {
-			ids = append(ids, t.ID)
+		if gone {
+			void = append(void, t.ID)
+		}
+		if gone && back {
+			returned = append(returned, t.ID)
 		}
 	}
-	return ids, nil
+	return void, returned, nil
 }
 
-// void reports whether a thread is such a one. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not settled anyway.
-func (l *Loop) void(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported) (bool, error) {
+// void reports whether a thread is such a one, and whether its code is as it was. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not
+// settled anyway.
+func (l *Loop) void(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported) (gone, back bool, err error) {
 	spoke, _ := t.Spoke()
 	was, err := l.near(ctx, c, snap, t, spoke)
 	if err != nil || !was.known {
-		return false, err
+		return false, false, err
 	}
 	is, err := l.near(ctx, c, snap, t, snap.Range.Head, was)
 	if err != nil || !is.known {
-		return false, err
+		return false, false, err
 	}
-	other, err := l.stoodOtherwise(ctx, c, snap, t, recorded, was, is)
-	if err != nil || !other {
-		return false, err
+	opened, err := l.near(ctx, c, snap, t, t.Head, was, is)
+	if err != nil {
+		return false, false, err
 	}
-	return l.standsAsItDid(ctx, c, snap.Range.Head, t, is.file)
+	between, all, err := l.between(ctx, c, snap, t, recorded, was, is)
+	if err != nil {
+		return false, false, err
+	}
+	gone = !all
+	for _, then := range append(between, was) {
+		gone = gone || !then.known || !then.file.Exists || !is.keeps(then)
+		back = back || then.known && !then.same(opened)
+	}
+	if gone {
+		gone, err = l.standsAsItDid(ctx, c, snap.Range.Head, t, is.file)
+	}
+	return gone, back && opened.known && is.same(opened), err
 }
 
-// stoodOtherwise reports whether a head since we spoke in a thread had other code near it than it had then, and has now, or may have had: some that nobody has any more, or too many.
-func (l *Loop) stoodOtherwise(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported, was, is nearby) (bool, error) {
+// between is what stood near a thread at the heads since we spoke in it last. all is false where there may have been more.
+func (l *Loop) between(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported, was, is nearby) (out []nearby, all bool, err error) {
 	heads, rewritten, all := snap.headsSince(t, recorded)
 	arrived := false // those of a branch that was rewritten may be older than what we spoke of: they count from where that stands there
 	for n, commit := range append(rewritten, heads...) {
 		then, err := l.near(ctx, c, snap, t, commit, was, is)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
-		same := then.known && then.lines == was.lines
-		arrived = arrived || same
-		if !same && (!then.known || then.lines != is.lines) && (arrived || n >= len(rewritten)) {
-			return true, nil
+		arrived = arrived || then.known && then.same(was)
+		if arrived || n >= len(rewritten) {
+			out = append(out, then)
 		}
 	}
-	return !all, nil
+	return out, all, nil
 }
 
-// nearby is what stands near a thread at a commit, in the file of a name. known is false where nobody has that commit.
+// nearby is what stands near a thread at a commit, in the file of a name: for each place that it quotes the lines beside it, and these and some more. known is false where
+// nobody has that commit.
 type nearby struct {
-	name  string
-	file  evidence.File
-	lines string
-	known bool
+	name        string
+	file        evidence.File
+	lines, more [][]string
+	known       bool
+}
+
+// same reports whether the same stood there at another commit.
+func (n nearby) same(o nearby) bool { return slices.EqualFunc(n.lines, o.lines, slices.Equal) }
+
+// keeps reports whether the lines that stood there at another commit still do, in their order, whatever was written between.
+func (n nearby) keeps(o nearby) bool {
+	for i, lines := range o.lines {
+		more := n.more[i]
+		for _, line := range lines {
+			at := slices.Index(more, line)
+			if at < 0 {
+				return false
+			}
+			more = more[at+1:]
+		}
+	}
+	return true
 }
 
 // near reads what stands near a thread at a commit: the lines of what its wordings quote, and some above and below, wherever these stand now. In a file
@@ -123,16 +159,16 @@ func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t c
 	if out.file, err = c.Read(ctx, commit, out.name); err != nil {
 		return out, err
 	}
-	var lines []string
 	for _, was := range t.Places() {
 		from, to := was.Line, was.Line
 		if was.Quoted[0] > 0 {
 			from, to = min(max(from, 1), was.Quoted[0]), max(to, was.Quoted[1])
 		}
 		from, to = d.Around(spelling.Raw(t.File), max(1, from), max(1, to))
-		lines = append(lines, out.file.Lines(from-besideLines, to+besideLines)...)
+		out.lines = append(out.lines, out.file.Lines(from-besideLines, to+besideLines))
+		out.more = append(out.more, out.file.Lines(from-besideLines-insertedLines, to+besideLines+insertedLines))
 	}
-	out.known, out.lines = true, strings.Join(lines, "\n")
+	out.known = true
 	return out, nil
 }
 

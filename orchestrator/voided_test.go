@@ -46,6 +46,7 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		"raised": plain, "again": plain, "guard": guarded, "kept": guarded, "better": strings.ReplaceAll(guarded, "a == nil", "len(a) == 0"),
 		"fixed": body("\treturn sum(a) / max(1, len(a))\n"), "blank": body("\n" + strings.ReplaceAll(quote, "\n", "  \r\n")), "away": plain + "const other = 1\n", "farther": plain + "const other = 2\n",
 		"empty": "package a\n", "below": body(quote + "\t// Done.\n"),
+		"twice": strings.ReplaceAll(guarded, "\tif a == nil", "\tif skip {\n\t\treturn 1\n\t}\n\tif a == nil"), "moved": plain + "func other() int {\n\tif a == nil {\n\t\treturn 0\n\t}\n}\n",
 	} {
 		history[commit] = map[string]string{"a.go": file}
 	}
@@ -58,42 +59,46 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		// branch are the commits before the head, newest first.
 		branch []string
 		change func(*conversation.Thread, *Snapshot, *Loop)
-		want   bool
+		// want is whether the resolution is void, back whether the code is as it was as well.
+		want, back bool
 	}{
 		"one step":                                {head: "guard", branch: []string{"raised"}},
-		"a guard that goes again":                 {head: "again", branch: []string{"guard", "raised"}, want: true},
-		"with another commit after it":            {head: "away", branch: []string{"again", "guard", "raised"}, want: true},
+		"a guard that goes again":                 {head: "again", branch: []string{"guard", "raised"}, want: true, back: true},
+		"with another commit after it":            {head: "away", branch: []string{"again", "guard", "raised"}, want: true, back: true},
 		"a guard that becomes another":            {head: "better", branch: []string{"guard", "raised"}, want: true},
 		"a guard that stays":                      {head: "kept", branch: []string{"guard", "raised"}},
-		"a line that comes back":                  {head: "again", branch: []string{"fixed", "raised"}, want: true},
+		"a line that comes back":                  {head: "again", branch: []string{"fixed", "raised"}, want: true, back: true},
 		"a line that stays another":               {head: "fixed", branch: []string{"guard", "raised"}},
-		"a line below it that goes again":         {head: "again", branch: []string{"below", "raised"}, want: true},
-		"a file that comes back":                  {head: "again", branch: []string{"none", "raised"}, want: true},
+		"a line below it that goes again":         {head: "again", branch: []string{"below", "raised"}, want: true, back: true},
+		"a file that comes back":                  {head: "again", branch: []string{"none", "raised"}, want: true, back: true},
 		"white space alone":                       {head: "again", branch: []string{"blank", "raised"}},
 		"lines far away":                          {head: "farther", branch: []string{"away", "raised"}},
 		"what was before we spoke":                {head: "again", branch: []string{"raised", "guard", "empty"}},
 		"a branch that is rewritten":              {head: "away", branch: []string{"again", "empty"}},
-		"a guard that goes on such a branch":      {head: "away", branch: []string{"guard", "again", "empty"}, want: true},
+		"a guard that goes on such a branch":      {head: "away", branch: []string{"guard", "again", "empty"}, want: true, back: true},
 		"more commits than are read":              {head: "again", branch: func() (all []string) { return strings.Fields(strings.Repeat("away ", MostHeads)) }(), want: true},
 		"we spoke again where the guard was gone": {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "farther" }},
-		"we spoke again of the guard":             {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "guard" }},
-		"a newer report":                          {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("guard")} }, want: true},
+		"we spoke again of the guard":             {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "guard" }, want: true, back: true},
+		"opened of the guard, which goes":         {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "guard" }, want: true},
+		"a guard before the line, and another":    {head: "twice", branch: []string{"guard", "raised"}},
+		"a guard that goes elsewhere":             {head: "moved", branch: []string{"guard", "raised"}, want: true, back: true},
+		"a newer report":                          {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("guard")} }, want: true, back: true},
 		"an older report":                         {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{{At: spoke, Head: "guard"}} }},
 		"a report of a commit that nobody has":    {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("lost")} }, want: true},
 		"a report that does not say of which":     {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("")} }},
-		"a newer run on record":                   {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) { l.Stored = recordOf("guard", spoke.Add(time.Hour)) }, want: true},
+		"a newer run on record":                   {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) { l.Stored = recordOf("guard", spoke.Add(time.Hour)) }, want: true, back: true},
 		"an older run on record": {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) {
 			l.Stored = recordOf("guard", spoke.Add(-time.Hour))
 		}},
 		"somebody replied at it": {head: "raised", change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) {
 			t.DeveloperReplies = []conversation.Reply{{Author: "ada", Timestamp: spoke.Add(time.Hour), Commit: "guard"}}
-		}, want: true},
+		}, want: true, back: true},
 		"a report said here that the thread counts": {head: "better", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
 			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("better")}
 		}},
 		"a report said so of the guard": {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
 			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("guard")}
-		}, want: true},
+		}, want: true, back: true},
 		"it was raised at a commit that nobody has": {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "lost" }},
 		"its author resolved it":                    {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.ClosedBy = "ada" }},
 		"nobody resolved it":                        {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Closed = false }},
@@ -108,9 +113,9 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 			c.change(&thread, &snap, l)
 		}
 		snap.Conversation = &conversation.State{Threads: []conversation.Thread{thread}}
-		got, err := l.voided(t.Context(), Request{}, snap)
-		if err != nil || (len(got) == 1) != c.want {
-			t.Errorf("%s: %v, %v", what, got, err)
+		void, back, err := l.voided(t.Context(), Request{}, snap)
+		if err != nil || (len(void) == 1) != c.want || (len(back) == 1) != c.back {
+			t.Errorf("%s: %v, %v, %v", what, void, back, err)
 		}
 	}
 }

@@ -54,8 +54,9 @@ type People struct {
 	Reviewers []string `json:"reviewers,omitempty"`
 	// Approved is when people approved it whose approval stands, by login in lower case.
 	Approved map[string]time.Time `json:"approved,omitempty"`
-	// Voided are threads about something grave, by id, that somebody resolved nobody knows for which code.
-	Voided []string `json:"-"`
+	// Voided are threads about something grave, by id, that somebody resolved nobody knows for which code. Returned are those of them whose code is again as it was when they were opened.
+	Voided   []string `json:"-"`
+	Returned []string `json:"-"`
 }
 
 // Void reports whether the resolution of a thread counts as not given: nobody can tell for which code it was, and the quoted code stands as it did.
@@ -64,6 +65,9 @@ func (p People) Void(t Thread) bool { return t.Closed && slices.Contains(p.Voide
 // Reopens reports whether we open a thread again whose resolution is void. Where we may not, its finding gets another thread when it is raised again, and nothing else
 // counts: nobody could settle that here.
 func (p People) Reopens(t Thread) bool { return p.Void(t) && !t.Unresolvable }
+
+// Returns reports whether such a thread counts also where nobody raises its finding: its code is as it was.
+func (p People) Returns(t Thread) bool { return p.Reopens(t) && slices.Contains(p.Returned, t.ID) }
 
 // Voice is somebody as the rules see them. Who is not known may nothing.
 func (p People) Voice(login string, bot bool) Voice {
@@ -206,7 +210,7 @@ func (p People) Contradicts(t Thread, head string) bool {
 // Later is what people who may object have said in a thread about something grave at later heads than that at which it was opened, unless somebody whose word settles it
 // has resolved the thread, or they themselves approved the pull request since.
 func (p People) Later(t Thread) []Reply {
-	closed := t.Closed && !p.Reopens(t)
+	closed := t.Closed && !p.Returns(t)
 	if closed && p.reconciles(t, true) {
 		return nil
 	}
@@ -224,7 +228,7 @@ func (p People) approvedSince(r Reply) bool {
 // Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and
 // nobody has resolved it whose word settles it (Settled), or people said something later.
 func (p People) Weighs(t Thread, maintained bool) bool {
-	resolved := t.Closed && p.Voice(t.ClosedBy, t.ClosedByBot).Decides() && !p.ByApp && !p.Reopens(t)
+	resolved := t.Closed && p.Voice(t.ClosedBy, t.ClosedByBot).Decides() && !p.ByApp && !p.Returns(t)
 	return maintained && !resolved || len(p.Later(t)) > 0
 }
 

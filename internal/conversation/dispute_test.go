@@ -240,16 +240,20 @@ func TestAVoidResolution(t *testing.T) {
 	thread := conversation.Thread{ID: "1", Head: "raised", Status: conversation.HandedOver, Maintained: "raised", Closed: true, ClosedBy: "boss", DeveloperReplies: []conversation.Reply{said}}
 	for _, row := range []struct {
 		name                   string
-		void, shut             bool
+		void, back, shut       bool
 		settled, weighs, later bool
 	}{
-		{"it is not void", false, false, true, false, false},
-		{"it is", true, false, false, true, true},
-		{"it is, and we may not open the thread again", true, true, false, false, false},
+		{"it is not void", false, false, false, true, false, false},
+		{"it is", true, false, false, false, false, false},
+		{"it is, and the code is as it was", true, true, false, false, true, true},
+		{"it is so, and we may not open the thread again", true, true, true, false, false, false},
 	} {
 		p := crowd(true)
 		if row.void {
 			p.Voided = []string{"1"}
+		}
+		if row.back {
+			p.Returned = p.Voided
 		}
 		thread.Unresolvable = row.shut
 		if _, _, ok := p.Settled(thread, true); ok != row.settled {

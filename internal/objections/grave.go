@@ -57,7 +57,7 @@ func ClosedOver(people conversation.People, t conversation.Thread) bool {
 	who, v := SayGrave(people, t), people.Voice(t.ClosedBy, t.ClosedByBot)
 	theirs := !v.Bot && !(v.Own && t.Status != conversation.HandedOver) && !slices.ContainsFunc(who, func(login string) bool { return !strings.EqualFold(login, t.ClosedBy) })
 	settles := v.Decides() || v.Own && !v.Author && leftToPeople(people, t)
-	return t.Closed && len(who) > 0 && (people.Reopens(t) || !theirs && (people.ByApp || !settles))
+	return t.Closed && len(who) > 0 && (people.Returns(t) || !theirs && (people.ByApp || !settles))
 }
 
 // leftToPeople reports whether our last answer leaves a thread to people after what they say there as grave: we close it no more, so our account has done that by

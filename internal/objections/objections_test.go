@@ -200,7 +200,7 @@ func TestOpenThreads(t *testing.T) {
 	if got := OpenThreads(names); len(names) != 1 || !slices.Equal(got, []string{sanitize.ThreadNamed("PRRT_1")}) {
 		t.Errorf("open: %v in %v", names, got)
 	}
-	thread.Closed, thread.ClosedBy, people.Voided = true, "maintainer", []string{"12"}
+	thread.Closed, thread.ClosedBy, people.Voided, people.Returned = true, "maintainer", []string{"12"}, []string{"12"}
 	names = Open(people, []conversation.Thread{thread}, []string{"12"}, nil)
 	if got := OpenThreads(names); len(names) != 1 || len(got) > 0 {
 		t.Errorf("void: %v in %v", names, got)
