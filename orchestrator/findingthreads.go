@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -388,8 +389,8 @@ type Followed struct {
 	Names map[string]string `json:"names,omitempty"`
 	Spots map[string][]Spot `json:"spots,omitempty"`
 	// Changed are, for threads that are settled, the lines at the head that changed in these files since: by a person since the thread was opened, by a
-	// ruling of ours since that. Where nobody knows what stood there, as after a force-push whose commits are gone, or the code is not as it was that
-	// shows what we conceded, all lines may have.
+	// ruling of ours since that. Of one about something grave these are also the lines of its code that stand in another function than they did. Where nobody
+	// knows what stood there, as after a force-push whose commits are gone, or the code is not as it was that shows what we conceded, all lines may have.
 	Changed map[string][][2]int `json:"changed,omitempty"`
 }
 
@@ -399,7 +400,7 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 	if snap.Conversation == nil {
 		return out, nil
 	}
-	diffs := map[string]*diff.Diff{snap.Range.Head: {}}
+	diffs, functions := map[string]*diff.Diff{snap.Range.Head: {}}, outlines{l.History, map[[2]string][]symbols.Definition{}}
 	since := func(commit string) (*diff.Diff, error) {
 		if d, known := diffs[commit]; known {
 			return d, nil
@@ -433,12 +434,18 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		if !snap.decided(i, false) {
 			continue
 		}
+		var parted [][2]int
+		if spots := out.Spots[t.ID]; spots != nil && objections.GraveThread(t) {
+			if parted, err = functions.parted(ctx, d, t, snap.Range.Head, spots); err != nil {
+				return out, err
+			}
+		}
 		if t.Ruling != "" {
 			if d, err = since(cmp.Or(t.RuledAt, t.Head)); err != nil {
 				return out, err
 			}
 		}
-		if lines := changedIn(d, name); len(lines) > 0 {
+		if lines := append(changedIn(d, name), parted...); len(lines) > 0 {
 			out.Changed[t.ID] = lines
 		}
 		if t.Ruling != conversation.Conceded {
