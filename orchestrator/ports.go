@@ -52,10 +52,16 @@ type Range struct {
 	Head      string `json:"head"`
 	// Skipped are changed files of a working tree that are not part of Head, and why.
 	Skipped []review.LeftOut `json:"skipped,omitempty"`
-	// Commits are those from the merge base to Head along first parents, newest first, at most MostHeads.
-	Commits []string `json:"-"`
+	// Commits are those from the merge base to Head, each before its parents, at most MostHeads.
+	Commits []Commit `json:"-"`
 	// Subjects are the first lines of the commit messages of a local range, newest first.
 	Subjects []string `json:"-"`
+}
+
+// Commit is a commit by its full object id, and its parents, the first first.
+type Commit struct {
+	ID      string
+	Parents []string
 }
 
 // Same reports whether two ranges name the same commits.

@@ -136,7 +136,7 @@ func (n nearby) keeps(o nearby) bool {
 // near reads what stands near a thread at a commit: the lines of what its wordings quote, and some above and below, wherever these stand now. In a file
 // that is as it was at another commit the same does.
 func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
-	if !slices.Contains(snap.Range.Commits, commit) {
+	if !slices.ContainsFunc(snap.Range.Commits, func(c Commit) bool { return c.ID == commit }) {
 		if have, err := l.History.Have(ctx, commit); err != nil || !have {
 			return out, err
 		}
@@ -198,21 +198,47 @@ func (s Snapshot) headsSince(t conversation.Thread, recorded []Reported) (heads,
 			add(r.Commit)
 		}
 	}
-	commits := s.Range.Commits
-	at := slices.Index(commits, from)
-	all = from == s.Range.Head || at >= 0 || len(commits) < MostHeads
-	if at >= 0 {
-		for _, commit := range commits[:at] {
-			add(commit)
-		}
-	} else if from != s.Range.Head {
-		rewritten = slices.Clone(commits)
+	after, whole := s.Range.after(from)
+	all = from == s.Range.Head || whole || len(s.Range.Commits) < MostHeads
+	for _, commit := range after {
+		add(commit)
+	}
+	if from != s.Range.Head && !whole {
+		rewritten = s.Range.firstParents()
 		slices.Reverse(rewritten)
 	}
 	if len(heads) > MostHeads {
 		heads, all = heads[:MostHeads], false
 	}
 	return heads, rewritten, all
+}
+
+// after are the commits that go on from one, those behind other parents of merges too; whole is false where that one is not among the commits.
+func (r Range) after(from string) (out []string, whole bool) {
+	goesOn := map[string]bool{from: true}
+	for _, c := range slices.Backward(r.Commits) {
+		whole = whole || c.ID == from
+		if slices.ContainsFunc(c.Parents, func(p string) bool { return goesOn[p] }) {
+			goesOn[c.ID] = true
+			out = append(out, c.ID)
+		}
+	}
+	return out, whole || from == r.MergeBase
+}
+
+// firstParents are the commits from the head along first parents, newest first.
+func (r Range) firstParents() (out []string) {
+	next := r.Head
+	for _, c := range r.Commits {
+		if c.ID != next {
+			continue
+		}
+		out, next = append(out, c.ID), ""
+		if len(c.Parents) > 0 {
+			next = c.Parents[0]
+		}
+	}
+	return out
 }
 
 // recordedHeads are the heads of the newest runs on record: a run may have posted no report, and somebody may have deleted it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		thread := showing(f)
 		thread.Node, thread.Head, thread.Opened = "PRRT_1", "raised", spoke
 		l := &Loop{History: versions{history}}
-		snap := Snapshot{Range: Range{Head: c.head, Commits: append([]string{c.head}, c.branch...)}, People: &conversation.People{Author: "ada", Permissions: map[string]string{"boss": "write", "ada": "write"}}}
+		snap := Snapshot{Range: Range{Head: c.head, Commits: inLine(append([]string{c.head}, c.branch...)...)}, People: &conversation.People{Author: "ada", Permissions: map[string]string{"boss": "write", "ada": "write"}}}
 		if c.change != nil {
 			c.change(&thread, &snap, l)
 		}
@@ -117,6 +118,32 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		if err != nil || (len(void) == 1) != c.want || (len(back) == 1) != c.back {
 			t.Errorf("%s: %v, %v, %v", what, void, back, err)
 		}
+	}
+}
+
+// inLine are commits of which each is the parent of the one before it.
+func inLine(ids ...string) (out []Commit) {
+	for n, id := range ids {
+		c := Commit{ID: id}
+		if n+1 < len(ids) {
+			c.Parents = []string{ids[n+1]}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// What goes on from a commit is known through merges, whichever parent that is; what was merged beside it is not.
+func TestWhatGoesOnFromACommit(t *testing.T) {
+	r := Range{Head: "f", Commits: []Commit{{"f", []string{"c", "e"}}, {"e", []string{"c"}}, {"d", []string{"base"}}, {"c", []string{"b", "d"}}, {"b", []string{"a"}}, {"a", []string{"base"}}}}
+	if got, whole := r.after("b"); !whole || !slices.Equal(got, []string{"c", "e", "f"}) {
+		t.Errorf("%q, %v", got, whole)
+	}
+	if got, whole := r.after("gone"); whole || len(got) != 0 {
+		t.Errorf("%q, %v", got, whole)
+	}
+	if got := r.firstParents(); !slices.Equal(got, []string{"f", "c", "b", "a"}) {
+		t.Errorf("%q", got)
 	}
 }
 

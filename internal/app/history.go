@@ -70,13 +70,13 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
-	commits, err := h.repo.Line(ctx, mergeBase, pr.HeadSHA)
+	commits, err := h.repo.Since(ctx, mergeBase, pr.HeadSHA)
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
 	r := orchestrator.Range{Base: pr.BaseSHA, MergeBase: mergeBase, Head: pr.HeadSHA}
 	for _, c := range commits[:min(len(commits), orchestrator.MostHeads)] {
-		r.Commits = append(r.Commits, c.Commit)
+		r.Commits = append(r.Commits, orchestrator.Commit{ID: c.Commit, Parents: c.Parents})
 	}
 	return r, nil
 }

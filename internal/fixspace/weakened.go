@@ -15,7 +15,7 @@ const mostSeries = 20
 // Weakened names the files whose tests prloop's own commits from base to head delete, skip or weaken, where head is so still (threats.md T588), sorted. Commits that cannot be
 // compared, or change more files than a fix may, are none of prloop's. Errors are those of ctx.
 func Weakened(ctx context.Context, repo *git.Repository, base, head string) ([]string, error) {
-	commits, err := repo.Line(ctx, base, head)
+	commits, err := repo.Since(ctx, base, head)
 	if err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -41,13 +41,13 @@ type series struct{ before, tip string }
 // own are the series of prloop's own commits among those of a branch, newest first.
 func own(commits []git.Authored) (all []series) {
 	for _, c := range commits {
-		if c.Author != authorName+" <"+authorEmail+">" || c.Parent == "" {
+		if c.Author != authorName+" <"+authorEmail+">" || len(c.Parents) == 0 {
 			continue
 		}
 		if n := len(all); n > 0 && all[n-1].before == c.Commit {
-			all[n-1].before = c.Parent
+			all[n-1].before = c.Parents[0]
 		} else if n < mostSeries {
-			all = append(all, series{c.Parent, c.Commit})
+			all = append(all, series{c.Parents[0], c.Commit})
 		}
 	}
 	return all

@@ -56,4 +56,12 @@ func TestWeakened(t *testing.T) {
 	}
 	ours(many) // no fix of prloop's changes so many files
 	weakened("test_b.py")
+	gittest.Run(t, origin, "checkout", "-q", "-b", "local")
+	gittest.Commit(t, origin, map[string]string{"b.py": "b = 1\n"})
+	gittest.Run(t, origin, "checkout", "-q", "main")
+	ours(map[string]string{"test_a.py": trivial})
+	gittest.Run(t, origin, "checkout", "-q", "local")
+	gittest.Run(t, origin, "merge", "-q", "--no-edit", "main") // as git pull does: prloop's commit is not on the line of first parents
+	gittest.Run(t, origin, "branch", "-f", "main", "local")
+	weakened("test_a.py", "test_b.py")
 }

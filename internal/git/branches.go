@@ -25,32 +25,33 @@ func CheckBranch(name string) error {
 // Authored is a commit with who made it.
 type Authored struct {
 	Commit string
-	// Parent is its first one; empty for one without any.
-	Parent string
+	// Parents are its parents, the first first.
+	Parents []string
 	// Author and Committer are written as "Name <address>".
 	Author, Committer string
 	Message           string
 }
 
-// authoredLimit bounds FirstParents: a branch of prloop's own has a few commits.
+// authoredLimit bounds FirstParents and Since: a branch of prloop's own has a few commits.
 const authoredLimit = 500
 
 // FirstParents are the commits of a branch since another: from tip, along first parents, up to what base has, newest first; the oldest
 // are left out where there are more than 500.
 func (r *Repository) FirstParents(ctx context.Context, base, tip string) ([]Authored, error) {
-	return r.firstParents(ctx, base, tip, "%B")
+	return r.authored(ctx, base, tip, "--first-parent", "%B")
 }
 
-// Line is FirstParents without the messages, which may be of any length.
-func (r *Repository) Line(ctx context.Context, base, tip string) ([]Authored, error) {
-	return r.firstParents(ctx, base, tip, "")
+// Since are all commits of a branch since another, those that were merged into it among them, each before its parents; the oldest are left out where there are more than 500.
+// Their messages, which may be of any length, are left out.
+func (r *Repository) Since(ctx context.Context, base, tip string) ([]Authored, error) {
+	return r.authored(ctx, base, tip, "--topo-order", "")
 }
 
-func (r *Repository) firstParents(ctx context.Context, base, tip, message string) ([]Authored, error) {
+func (r *Repository) authored(ctx context.Context, base, tip, order, message string) ([]Authored, error) {
 	if !IsOID(base) || !IsOID(tip) {
 		return nil, fmt.Errorf("commits from %q to %q: %w", base, tip, ErrName)
 	}
-	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{"--first-parent", fmt.Sprintf("--max-count=%d", authoredLimit),
+	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{order, fmt.Sprintf("--max-count=%d", authoredLimit),
 		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%cn <%ce>%x01" + message, "--end-of-options", tip, "^" + base}})
 	if err != nil {
 		return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, err)
@@ -64,8 +65,7 @@ func (r *Repository) firstParents(ctx context.Context, base, tip, message string
 		if len(f) != 5 || !IsOID(f[0]) {
 			return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, errAnswerShape)
 		}
-		parent, _, _ := strings.Cut(f[1], " ")
-		all = append(all, Authored{Commit: f[0], Parent: parent, Author: f[2], Committer: f[3], Message: f[4]})
+		all = append(all, Authored{Commit: f[0], Parents: strings.Fields(f[1]), Author: f[2], Committer: f[3], Message: f[4]})
 	}
 	return all, nil
 }
