@@ -120,11 +120,34 @@ func (l *Loop) dismissedHere(ctx context.Context, req Request, r Range, b review
 		return nil, err
 	}
 	out.List = list
+	if len(files) == 0 {
+		return faults, nil
+	}
+	own, err := l.History.Diff(ctx, r.MergeBase, r.Head)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		comments, wrong := dismissals.ReadCode(spelling.Name(name), files[name])
+		unchanged := kept(own, sanitize.MaskPath(name))
+		for _, d := range comments {
+			d.Code.Beside(d.Line, unchanged)
+		}
 		out.List, faults = append(out.List, comments...), append(faults, wrong...)
 	}
 	return faults, nil
+}
+
+// kept reports of lines of a file, by its name at the head, whether a change leaves them as they were.
+func kept(d *diff.Diff, name string) func(line int) bool {
+	f, added := d.File(name), map[int]bool{}
+	if f == nil {
+		return func(int) bool { return true }
+	}
+	for l := range f.Added() {
+		added[l.New] = true
+	}
+	return func(line int) bool { return f.Omitted == "" && !f.Binary && !added[line] }
 }
 
 // dismissedAtBase reads the base commit of a pull request. A comment counts for the code it stood at there, as far as the pull request
@@ -168,11 +191,14 @@ func (l *Loop) dismissedAtBase(ctx context.Context, r Range, b review.Brief, out
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		comments, wrong := dismissals.ReadCode(spelling.Name(name), files[name])
 		faults = append(faults, wrong...)
+		now, _, _ := since.MapLine(sanitize.MaskPath(name), 1)
+		unchanged := kept(since, now)
 		for _, d := range comments {
-			_, _, stands := since.MapLine(sanitize.MaskPath(name), d.Line)
-			file, line, same := since.MapLine(sanitize.MaskPath(name), d.Code.Line)
+			_, comment, stands := since.MapLine(sanitize.MaskPath(name), d.Line)
+			_, line, same := since.MapLine(sanitize.MaskPath(name), d.Code.Line)
 			if stands && same {
-				d.Code.File, d.Code.Line = spelling.Name(file), line
+				d.Code.File, d.Code.Line = spelling.Name(now), line
+				d.Code.Beside(comment, unchanged)
 				out.List = append(out.List, d)
 			}
 		}

@@ -55,7 +55,7 @@ func TestDismissalsAreMasked(t *testing.T) {
 	line := func(category, file, title, by, why string) string {
 		return "0123456789abcdef | " + category + " | " + file + " | " + title + " | " + by + " | - | " + why + "\n"
 	}
-	l := &Loop{Now: time.Now, Dismissals: ignoring{
+	l := &Loop{Now: time.Now, History: differing{since: map[string]string{"": ""}}, Dismissals: ignoring{
 		file: line(planted, "conf/"+planted+".go", planted, planted, planted) + line("bug", "a.go", "It stops", "mona", "it is meant") + "broken " + planted + "\n",
 		code: map[string][]byte{"conf/" + planted + ".py": []byte("x = 1 # prloop:ignore because " + planted + "\ny = 1 # prloop:ignore\n")},
 	}}

@@ -138,8 +138,8 @@ func f() {
 -- prloop:ignore nothing below`
 	list, faults := ReadCode("a.go", []byte(text))
 	want := []Dismissal{
-		{File: "a.go", Line: 4, Code: &Code{"a.go", 4, "g()"}, Why: "the result is logged"},
-		{File: "a.go", Line: 5, Code: &Code{"a.go", 7, "for range list {}"}, Until: "2027-03-31", Why: "measured: it is 40 ns"},
+		{File: "a.go", Line: 4, Code: &Code{File: "a.go", Line: 4, Text: "g()"}, Why: "the result is logged"},
+		{File: "a.go", Line: 5, Code: &Code{File: "a.go", Line: 7, Text: "for range list {}"}, Until: "2027-03-31", Why: "measured: it is 40 ns"},
 	}
 	if d := cmp.Diff(want, list); d != "" {
 		t.Error(d)
@@ -169,6 +169,16 @@ func TestManyCommentsAboveOneLine(t *testing.T) {
 	}
 }
 
+func TestBeside(t *testing.T) {
+	for _, row := range []struct{ comment, added, first, last int }{{7, 0, 6, 8}, {7, 6, 7, 8}, {7, 8, 6, 7}, {6, 6, 5, 8}, {6, 5, 6, 8}, {4, 0, 6, 8}} {
+		c := Code{Line: 7}
+		c.Beside(row.comment, func(line int) bool { return line != row.added })
+		if c.First != row.first || c.Last != row.last {
+			t.Errorf("%+v: %d to %d", row, c.First, c.Last)
+		}
+	}
+}
+
 func at(n int) *int { return &n }
 
 func agent(f review.Finding) review.Finding {
@@ -190,7 +200,10 @@ func TestApply(t *testing.T) {
 		}
 		return d
 	}
-	beside := Dismissal{File: "a.go", Line: 7, Code: &Code{"a.go", 7, "defer resp.Body.Close()"}, Why: "so"}
+	beside := Dismissal{File: "a.go", Line: 7, Code: &Code{File: "a.go", Line: 7, Text: "defer resp.Body.Close()", First: 6, Last: 7}, Why: "so"}
+	quoting := func(line, from, to int, text string) review.Finding {
+		return with(func(f *review.Finding) { f.Line, f.Quoted, f.Evidence = &line, [2]int{from, to}, text })
+	}
 	p1, secure := with(func(f *review.Finding) { f.Priority = review.P1 }), with(func(f *review.Finding) { f.Category = "SQL injection" })
 	p0, known := with(func(f *review.Finding) { f.Priority = review.P0 }), with(func(f *review.Finding) { f.Category = review.CategorySecurity })
 	logged := with(func(f *review.Finding) { f.Line, f.Title, f.Evidence = at(12), "Token is logged", "log.Print(token)" })
@@ -248,7 +261,17 @@ func TestApply(t *testing.T) {
 		{"it was P1 in an earlier round", []Dismissal{line(small, "")}, Case{Wordings: []review.Finding{small}, Earlier: []review.Finding{p1}}, "held"},
 		{"a person says so too", []Dismissal{line(small, ""), beside}, Case{Wordings: []review.Finding{small, with(func(f *review.Finding) { f.Source.Type = "review" })}}, ""},
 		{"a comment at it", []Dismissal{beside}, Case{Wordings: []review.Finding{small}}, "silent"},
-		{"a comment, and a line four off that quotes the code", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = at(11) })}}, "silent"},
+		{"a comment, and its line quoted with the comment", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(7, 7, 7, "defer resp.Body.Close() // prloop:ignore so")}}, "silent"},
+		{"a comment, and a part of its line that stands there twice", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(7, 0, 0, "resp")}}, "silent"},
+		{"a comment, and its line without a quote", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(7, 0, 0, "")}}, "silent"},
+		{"a comment, and its line with one beside that is as it was", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(6, 6, 7, "resp := get()\ndefer resp.Body.Close()")}}, "silent"},
+		{"a comment, and only the line beside that is as it was", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(6, 6, 6, "resp := get()")}}, ""},
+		{"a comment, and its line with an added one (threats.md T621)", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(7, 7, 8, "defer resp.Body.Close()\nlog.Print(token)")}}, ""},
+		{"a comment, and its line with a claim to an added one (threats.md T621)", []Dismissal{beside}, Case{Wordings: []review.Finding{func() review.Finding { f := quoting(7, 7, 7, "defer resp.Body.Close()"); f.LineEnd = at(8); return f }()}}, ""},
+		{"a comment, and another line that holds its text and more (threats.md T621)", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(8, 8, 8, "if x { defer resp.Body.Close() }")}}, ""},
+		{"a comment, and its line with a quote that is elsewhere, or gone", []Dismissal{beside}, Case{Wordings: []review.Finding{quoting(7, 0, 0, "if resp == nil { return }")}}, ""},
+		{"a comment, and a line four off whose quote nobody knows the place of", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = at(11) })}}, ""},
+		{"a comment, and a quote whose place nobody knows", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = nil })}}, ""},
 		{"a comment, and another line", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line, f.Evidence = at(8), "other code here" })}}, ""},
 		{"a comment, and the same code far away", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.Line = at(70) })}}, ""},
 		{"a comment in another file", []Dismissal{beside}, Case{Wordings: []review.Finding{with(func(f *review.Finding) { f.File = "b.go" })}}, ""},

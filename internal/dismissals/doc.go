@@ -49,6 +49,23 @@ type Code struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
+	// First and Last are the lines up to which a finding about the code may claim or quote what is beside it; 0 is no more than Line.
+	First int `json:"first,omitempty"`
+	Last  int `json:"last,omitempty"`
+}
+
+// Beside widens the code to what reviewers quote with it: its comment right above, at a line of the same commit, and one line on each side, as far as kept says that
+// the change leaves that as it was.
+func (c *Code) Beside(comment int, kept func(line int) bool) {
+	if c.First, c.Last = c.Line, c.Line; comment == c.Line-1 {
+		c.First = comment
+	}
+	if kept(c.First - 1) {
+		c.First--
+	}
+	if kept(c.Last + 1) {
+		c.Last++
+	}
 }
 
 // Fault is a dismissal that cannot be read. It silences nothing.

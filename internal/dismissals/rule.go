@@ -1,6 +1,7 @@
 package dismissals
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -262,30 +263,14 @@ func (f Facts) unmerged(d Dismissal) int {
 	return 1
 }
 
-// Bounds of what a finding has to quote of a line to be about it, and of how far off its own line may then be.
-const (
-	minLetters = 12
-	closeLines = 15
-)
-
-// holds reports whether a finding is about the code: it begins on its line, or quotes it nearby.
+// holds reports whether a finding is about the code: all lines that it claims or quotes are the code's own, or those beside that may be among them. A quote of which
+// nobody knows the place has to be a part of the line. Whatever else it quotes, it may be about that.
 func (c Code) holds(f review.Finding) bool {
-	if f.File != c.File {
+	from, to := extent(f)
+	if f.File != c.File || from == 0 || from > c.Line || to < c.Line || from < cmp.Or(c.First, c.Line) || to > max(c.Last, c.Line) {
 		return false
 	}
-	if f.Line != nil {
-		if *f.Line == c.Line {
-			return true
-		}
-		if d := *f.Line - c.Line; max(d, -d) > closeLines {
-			return false
-		}
-	}
-	letters := 0
-	for _, r := range c.Text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			letters++
-		}
-	}
-	return letters >= minLetters && strings.Contains(fold(f.Evidence), c.Text)
+	return f.Quoted[0] > 0 || !strings.ContainsFunc(f.Evidence, isWord) || strings.Contains(c.Text, fold(f.Evidence))
 }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
