@@ -26,6 +26,9 @@ type usageWire struct {
 		CachedTokens *int `json:"cached_tokens"`
 	} `json:"input_tokens_details"`
 	Cost *float64 `json:"cost"`
+	// BYOK and Details are those of OpenRouter, in whatever shape others use these names.
+	BYOK    json.RawMessage `json:"is_byok"`
+	Details json.RawMessage `json:"cost_details"`
 	// The messages API counts apart what its cache held and what was put into it.
 	CacheRead    *int `json:"cache_read_input_tokens"`
 	CacheWritten *int `json:"cache_creation_input_tokens"`
@@ -39,6 +42,35 @@ func (u *usageWire) input() *int {
 	}
 	all := *n + value(sane(u.CacheRead)) + value(sane(u.CacheWritten))
 	return &all
+}
+
+// cost is what the answer cost in dollars, nil when that is not said. Behind OpenRouter a provider may bill its caller itself, by a key of their own: then cost is the fee
+// of OpenRouter alone, mostly 0, and the bill comes on top. Other answers repeat in the details what their cost holds already.
+func (u *usageWire) cost() *float64 {
+	var d struct {
+		Bill *float64 `json:"upstream_inference_cost"`
+	}
+	_ = json.Unmarshal(u.Details, &d)
+	cost, bill := dollars(u.Cost), dollars(d.Bill)
+	own := string(u.BYOK) == "true"
+	switch {
+	case own && bill == nil:
+		return nil
+	case bill != nil && (own || string(u.BYOK) != "false" && cost != nil && *bill > *cost):
+		if cost != nil {
+			*bill += *cost
+		}
+		return bill
+	}
+	return cost
+}
+
+// dollars is a figure that can be what an answer cost; nil for another.
+func dollars(v *float64) *float64 {
+	if v == nil || !(*v >= 0 && *v < mostCost) {
+		return nil
+	}
+	return v
 }
 
 // answerWire is the part of an answer, or of one event of a stream, that is accounted for.
@@ -99,8 +131,8 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 	if u.InputDetails != nil {
 		s.cached = sane(u.InputDetails.CachedTokens)
 	}
-	if u.Cost != nil && *u.Cost >= 0 && *u.Cost < mostCost {
-		s.cost = u.Cost
+	if cost := u.cost(); cost != nil {
+		s.cost = cost
 	}
 	return a.Choices != nil && len(a.Choices) == 0
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -337,4 +338,44 @@ func TestDefaultBoundAdmitsModelsWithoutPrice(t *testing.T) {
 			t.Errorf("admitted %v: %d %s", admit, status, body)
 		}
 	}
+}
+
+// What a provider bills its caller itself, by a key of their own, uses up the budget; what an answer repeats of its own cost does not twice (threats.md T629).
+func TestABillOfTheProviderCounts(t *testing.T) {
+	for usage, want := range map[string]float64{ // -1 is unknown
+		`"cost":0.36`: 0.36,
+		`"cost":0,"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:     0.36,
+		`"cost":0.02,"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:  0.38,
+		`"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:              0.36,
+		`"cost":0.02,"cost_details":{"upstream_inference_cost":0.36}`:                 0.38,
+		`"cost":0.36,"cost_details":{"upstream_inference_cost":0.36}`:                 0.36,
+		`"cost":0.36,"is_byok":false,"cost_details":{"upstream_inference_cost":0.36}`: 0.36,
+		`"cost":0.36,"is_byok":false,"cost_details":{"upstream_inference_cost":null}`: 0.36,
+		`"cost":0,"is_byok":true`:                                                                        -1,
+		`"cost":0.36,"cost_details":"none","is_byok":"no"`:                                               0.36,
+		`"cost":0.36,"is_byok":true,"cost_details":{"upstream_inference_cost":-1}`:                       -1,
+		`"cost":0.36,"is_byok":true,"cost_details":{"upstream_inference_cost":1e300}`:                    -1,
+		`"prompt_tokens":5,"cost_details":{"upstream_inference_cost":0.36},"is_byok":false,"cost":1e300`: -1,
+	} {
+		var s spent
+		s.read([]byte(`{"choices":[],"usage":{` + usage + `}}`))
+		if got := s.cost; got == nil && want >= 0 || got != nil && math.Abs(*got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", usage, got, want)
+		}
+	}
+	now, over := time.Now(), (*BudgetError)(nil)
+	a := newAccount("r", review.Limits{CostUSD: 1, LLMCalls: 100}, 0, 1<<20, newPurse(Options{}), now)
+	for i := range 5 {
+		r, err := a.reserve(&call{size: 3000, maxOutput: 20000, n: 1}, mini, &Price{Input: 2, Output: 8}, nil, now)
+		if errors.As(err, &over) && over.Axis == AxisCost && i == 3 {
+			return
+		}
+		if err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+		var s spent
+		s.read([]byte(`{"choices":[],"usage":{"prompt_tokens":100000,"completion_tokens":20000,"cost":0,"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}}}`))
+		r.settle(s, now)
+	}
+	t.Error("a dollar is never used up")
 }
