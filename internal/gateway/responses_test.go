@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
@@ -92,6 +93,36 @@ func TestCallsThatAreToldLate(t *testing.T) {
 		}
 		if rest, cut := tools.trim([]byte(strings.ReplaceAll(event, `"c"`, `"d"`))); !cut || rest != nil {
 			t.Errorf("%s: a call beyond the budget passes: %s", name, rest)
+		}
+	}
+}
+
+// No spelling of a name and no field beside it keeps a tool call that there is no budget for (threats.md T630).
+func TestNoShapeKeepsAToolCall(t *testing.T) {
+	const call = `[{"id":"1","type":"function","function":{"name":"read","arguments":"{}"}},{"id":"2","type":"function","name":7,"function":{"name":"read","arguments":"{}"}}]`
+	const item = `[{"type":"function_call","call_id":"c","name":"read"}]`
+	for _, answer := range []string{
+		`{"choices":[{"message":{"tool_calls":` + call + `}}]}`,
+		`{"choices":[{"message":{"tool\u005fcalls":` + call + `}}]}`,
+		`{"output":1,"choices":[{"message":{"tool_calls":` + call + `}}]}`,
+		`{"content":null,"choices":[{"delta":{"tool_calls":` + call + `}}]}`,
+		`{"content":[],"output":[],"choices":[1,{"delta":{"tool_calls":` + call + `}}]}`,
+		`{"content":[],"output":` + item + `}`,
+		`{"output":` + strings.Replace(item, "_", `\u005f`, 1) + `}`,
+		`{"response":{"content":"x","output":` + item + `}}`,
+		`{"item":1,"response":{"output":` + item + `}}`,
+		`{"content":[{"type":"tool\u005fuse","name":"read"}]}`,
+	} {
+		a := newAccount("r", review.Limits{ToolCalls: 1}, 0, 1<<20, newPurse(Options{}), time.Now())
+		a.takeTools(1)
+		if rest, cut := (&toolBudget{account: a}).trim([]byte(answer)); !cut || strings.Contains(string(rest), "read") {
+			t.Errorf("%s: cut %v, left %s", answer, cut, rest)
+		}
+	}
+	for _, answer := range []string{`{"choices":[{"delta":{"content":"a tool_calls"}}]}`, `{"type":"ping"}`, `[1]`, `1`, `{"output":[{"type":"message"}],"choices":1}`} {
+		a := newAccount("r", review.Limits{ToolCalls: 1}, 0, 1<<20, newPurse(Options{}), time.Now())
+		if rest, cut := (&toolBudget{account: a}).trim([]byte(answer)); cut || string(rest) != answer {
+			t.Errorf("%s becomes %s", answer, rest)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -62,9 +61,7 @@ func toolName(raw json.RawMessage) string {
 			Name string `json:"name"`
 		} `json:"custom"`
 	}
-	if json.Unmarshal(raw, &w) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(raw, &w) // a name that is no text hides no other
 	for _, n := range []string{w.Function.Name, w.Custom.Name, w.Name} {
 		if n != "" {
 			return n
@@ -82,21 +79,12 @@ func (t *toolBudget) take(name string) bool {
 	return false
 }
 
-// trim takes the tool calls beyond the budget out of an answer or an event of a stream. It gives the data itself when
+// trim takes the tool calls beyond the budget out of an answer or an event of a stream, in whatever field and spelling they are told. It gives the data itself when
 // nothing was taken out, and nil when nothing is left of the event.
 func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
-	if !bytes.Contains(data, []byte(`"tool_calls"`)) && !bytes.Contains(data, []byte(`_call"`)) && !bytes.Contains(data, []byte(`"tool_use"`)) {
-		return data, false
-	}
 	var answer map[string]json.RawMessage
 	if json.Unmarshal(data, &answer) != nil {
 		return data, false
-	}
-	if raw, ok := answer["output"]; ok { // a whole answer of the responses API
-		return t.trimOutput(data, answer, "output", raw)
-	}
-	if raw, ok := answer["content"]; ok { // one of the messages API
-		return t.trimOutput(data, answer, "content", raw)
 	}
 	for _, field := range []string{"item", "content_block"} {
 		if raw, ok := answer[field]; ok && !t.allows(raw) {
@@ -105,24 +93,22 @@ func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
 	}
 	for _, field := range []string{"response", "message"} { // what a stream came to, once more, or begins with
 		var whole struct{ Output, Content []json.RawMessage }
-		if raw, ok := answer[field]; ok && json.Unmarshal(raw, &whole) == nil &&
-			slices.ContainsFunc(slices.Concat(whole.Output, whole.Content), func(item json.RawMessage) bool { return !t.allows(item) }) {
+		_ = json.Unmarshal(answer[field], &whole) // a field that is no list hides no other
+		if slices.ContainsFunc(slices.Concat(whole.Output, whole.Content), func(item json.RawMessage) bool { return !t.allows(item) }) {
 			return nil, true
 		}
 	}
-	var choices []map[string]json.RawMessage
-	if json.Unmarshal(answer["choices"], &choices) != nil {
+	for _, field := range []string{"output", "content"} { // a whole answer of the responses API, or of the messages API
+		cut = t.trimOutput(answer, field) || cut
+	}
+	if cut = t.trimChoices(answer) || cut; !cut {
 		return data, false
 	}
-	for _, choice := range choices {
-		for _, field := range []string{"message", "delta"} {
-			cut = t.trimMessage(choice, field) || cut
-		}
+	rest, err := json.Marshal(answer)
+	if err != nil {
+		return nil, true // not reached: it was read from JSON
 	}
-	if !cut {
-		return data, false
-	}
-	return rewrite(answer, "choices", choices), true
+	return rest, true
 }
 
 // allows reports whether an item of a streamed response may pass. A call is told up to three times: when it begins, when it
@@ -155,10 +141,10 @@ func calls(item json.RawMessage) bool {
 	return json.Unmarshal(item, &w) == nil && slices.Contains([]string{"function_call", "custom_tool_call", "tool_use"}, w.Type)
 }
 
-func (t *toolBudget) trimOutput(data []byte, answer map[string]json.RawMessage, field string, raw json.RawMessage) ([]byte, bool) {
+func (t *toolBudget) trimOutput(answer map[string]json.RawMessage, field string) (cut bool) {
 	var items, left []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return data, false
+	if json.Unmarshal(answer[field], &items) != nil {
+		return false
 	}
 	for _, item := range items {
 		if !calls(item) || t.take(toolName(item)) {
@@ -166,9 +152,24 @@ func (t *toolBudget) trimOutput(data []byte, answer map[string]json.RawMessage, 
 		}
 	}
 	if len(left) == len(items) {
-		return data, false
+		return false
 	}
-	return rewrite(answer, field, left), true
+	set(answer, field, left)
+	return true
+}
+
+func (t *toolBudget) trimChoices(answer map[string]json.RawMessage) (cut bool) {
+	var choices []map[string]json.RawMessage
+	_ = json.Unmarshal(answer["choices"], &choices) // one that is no object hides no other
+	for _, choice := range choices {
+		for _, field := range []string{"message", "delta"} {
+			cut = t.trimMessage(choice, field) || cut
+		}
+	}
+	if cut {
+		set(answer, "choices", choices)
+	}
+	return cut
 }
 
 func (t *toolBudget) trimMessage(choice map[string]json.RawMessage, field string) (cut bool) {
@@ -223,12 +224,4 @@ func set(in map[string]json.RawMessage, field string, v any) map[string]json.Raw
 		in[field] = raw
 	}
 	return in
-}
-
-func rewrite(answer map[string]json.RawMessage, field string, v any) []byte {
-	out, err := json.Marshal(set(answer, field, v))
-	if err != nil {
-		return nil
-	}
-	return out
 }
