@@ -11,7 +11,7 @@ import (
 // The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
 var (
 	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
-		"looks sounds resolved verified addressed merci danke gracias done works fixes quick quickly fast +1")
+		"looks sounds resolved verified addressed sgtm merci danke gracias done works fixes quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
 	praise = strings.Fields("good great nice catch point better")
 	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
@@ -33,7 +33,9 @@ var thankful = func() map[string]bool {
 var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
 	`(?:^|[.,!;]\s*)(?:(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)|ship it)\b|` +
 	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
-	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?correct\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?correct\b|` +
+	`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
+	`\b(?:looking good|got it|no longer an (?:issue|problem)|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
 
 var (
 	// named is somebody to whom it is said.
