@@ -148,10 +148,8 @@ func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t c
 	}
 	d := &diff.Diff{}
 	if commit != t.Head {
-		if d, err = l.History.Diff(ctx, t.Head, commit); ctx.Err() != nil {
+		if d, err = l.History.Diff(ctx, t.Head, commit); err != nil { // it counts as not known, but where nobody waits for it any more
 			return out, context.Cause(ctx)
-		} else if err != nil {
-			return out, nil
 		}
 	}
 	path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
