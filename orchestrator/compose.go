@@ -39,6 +39,9 @@ func (j verdict) report(result review.RunResult) string {
 	if weak := j.weakened(); weak != "" {
 		d.Remarks = append(d.Remarks, c.inline(weak))
 	}
+	for _, settled := range j.settledGrave() {
+		d.Remarks = append(d.Remarks, c.inline(settled))
+	}
 	if result.Consensus != nil {
 		v := j.verdict
 		d.Verdict, d.Why, d.Distinct = &v, c.inline(j.why), result.DistinctIssues

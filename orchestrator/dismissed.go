@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -424,6 +425,20 @@ func (g gathered) dismissalNotes() []string {
 		notes = append(notes, fmt.Sprintf("%s %q is dismissed in %s and counts all the same: %s.", f.Priority, strings.TrimSpace(f.Title), saidIn(h.by), why))
 	}
 	return notes
+}
+
+// settledGrave says which P0, P1 and security findings are raised again and do not count because somebody resolved their threads: whoever merges the change reads it, and sees
+// whether that still holds (threats.md T605).
+func (g gathered) settledGrave() (out []string) {
+	for _, x := range g.dismissed {
+		if x.Thread != "" && objections.Grave(x.Finding) {
+			out = append(out, fmt.Sprintf("Raised again, and settled by %s, who resolved its thread: %s %s (%s).", sanitize.CodeSpan(x.By), x.Finding.Priority, strings.TrimSpace(x.Finding.Title), x.Thread))
+		}
+	}
+	if more := len(out) - mostNamed; more > 0 {
+		out = append(out[:mostNamed], fmt.Sprintf("%s, as the receipt says.", plural(more, "more such finding is settled", "more such findings are settled")))
+	}
+	return out
 }
 
 // addedWords say that a pull request dismisses findings itself; empty when it does not.
