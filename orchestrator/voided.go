@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -33,18 +34,17 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 	if snap.Conversation == nil || people.ByApp { // there nobody settles them
 		return nil, nil, nil
 	}
-	c := snap.checker(l.History)
-	var recorded []Reported
+	look := surroundings{l: l, c: snap.checker(l.History), snap: snap, diffs: map[[3]string]*diff.Diff{}}
 	for _, t := range snap.Conversation.Threads {
 		if !t.Closed || !t.Live() || !objections.GraveThread(t) || !people.Voice(t.ClosedBy, t.ClosedByBot).Decides() {
 			continue
 		}
-		if recorded == nil {
-			if recorded, err = l.recordedHeads(ctx, req); err != nil {
+		if look.recorded == nil {
+			if look.recorded, err = l.recordedHeads(ctx, req); err != nil {
 				return nil, nil, err
 			}
 		}
-		gone, back, err := l.void(ctx, c, snap, t, recorded)
+		gone, back, err := look.void(ctx, t)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -58,43 +58,91 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 	return void, returned, nil
 }
 
+// surroundings looks at what stands near threads at the heads there may have been.
+type surroundings struct {
+	l        *Loop
+	c        *evidence.Checker
+	snap     Snapshot
+	recorded []Reported
+	// diffs are what became of one file between two commits.
+	diffs map[[3]string]*diff.Diff
+}
+
 // void reports whether a thread is such a one, and whether its code is as it was. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not
 // settled anyway.
-func (l *Loop) void(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported) (gone, back bool, err error) {
+func (b surroundings) void(ctx context.Context, t conversation.Thread) (gone, back bool, err error) {
 	spoke, _ := t.Spoke()
-	was, err := l.near(ctx, c, snap, t, spoke)
+	was, err := b.near(ctx, t, spoke)
 	if err != nil || !was.known {
 		return false, false, err
 	}
-	is, err := l.near(ctx, c, snap, t, snap.Range.Head, was)
+	is, err := b.near(ctx, t, b.snap.Range.Head, was)
 	if err != nil || !is.known {
 		return false, false, err
 	}
-	opened, err := l.near(ctx, c, snap, t, t.Head, was, is)
+	between, all, err := b.between(ctx, t, was, is)
 	if err != nil {
 		return false, false, err
 	}
-	between, all, err := l.between(ctx, c, snap, t, recorded, was, is)
-	if err != nil {
-		return false, false, err
-	}
-	gone = !all
-	for _, then := range append(between, was) {
-		gone = gone || !then.known || !then.file.Exists || !is.keeps(then)
-		back = back || then.known && !then.same(opened)
+	gone = !all || !is.keeps(was)
+	for _, then := range between { // what one of them took away and stands here again may be what it cured
+		gone = gone || !then.known || !then.file.Exists || !is.keeps(then) || !then.keeps(was)
 	}
 	if gone {
-		gone, err = l.standsAsItDid(ctx, c, snap.Range.Head, t, is.file)
+		gone, err = b.l.standsAsItDid(ctx, b.c, b.snap.Range.Head, t, is.file)
 	}
-	return gone, back && opened.known && is.same(opened), err
+	if err != nil || !gone {
+		return false, false, err
+	}
+	back, err = b.returned(ctx, t, is, append(between, was))
+	return true, back, err
+}
+
+// returned reports whether what is near a thread is as it was when the thread was opened, when we said that its finding stands, or when people spoke of that, and was not in between.
+func (b surroundings) returned(ctx context.Context, t conversation.Thread, is nearby, since []nearby) (bool, error) {
+	bad := []string{t.Head, t.Maintained}
+	for _, r := range t.DeveloperReplies {
+		if b.snap.persons().MayObject(r) {
+			bad = append(bad, r.Commit)
+		}
+	}
+	slices.Sort(bad)
+	for _, commit := range slices.Compact(bad) {
+		if commit == "" {
+			continue
+		}
+		then, err := b.near(ctx, t, commit, is)
+		if err != nil {
+			return false, err
+		}
+		if !then.known || !then.same(is) {
+			continue
+		}
+		var later []nearby
+		if commit == t.Head || commit == t.Maintained {
+			later = slices.Clone(since)
+		}
+		after, _ := b.snap.Range.after(commit)
+		for _, id := range after {
+			n, err := b.near(ctx, t, id, is)
+			if err != nil {
+				return false, err
+			}
+			later = append(later, n)
+		}
+		if slices.ContainsFunc(later, func(n nearby) bool { return n.known && !n.same(is) }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // between is what stood near a thread at the heads since we spoke in it last. all is false where there may have been more.
-func (l *Loop) between(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, recorded []Reported, was, is nearby) (out []nearby, all bool, err error) {
-	heads, rewritten, all := snap.headsSince(t, recorded)
+func (b surroundings) between(ctx context.Context, t conversation.Thread, was, is nearby) (out []nearby, all bool, err error) {
+	heads, rewritten, all := b.snap.headsSince(t, b.recorded)
 	arrived := false // those of a branch that was rewritten may be older than what we spoke of: they count from where that stands there
 	for n, commit := range append(rewritten, heads...) {
-		then, err := l.near(ctx, c, snap, t, commit, was, is)
+		then, err := b.near(ctx, t, commit, was, is)
 		if err != nil {
 			return nil, false, err
 		}
@@ -135,26 +183,24 @@ func (n nearby) keeps(o nearby) bool {
 
 // near reads what stands near a thread at a commit: the lines of what its wordings quote, and some above and below, wherever these stand now. In a file
 // that is as it was at another commit the same does.
-func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
-	if !slices.ContainsFunc(snap.Range.Commits, func(c Commit) bool { return c.ID == commit }) {
-		if have, err := l.History.Have(ctx, commit); err != nil || !have {
+func (b surroundings) near(ctx context.Context, t conversation.Thread, commit string, others ...nearby) (out nearby, err error) {
+	if !slices.ContainsFunc(b.snap.Range.Commits, func(c Commit) bool { return c.ID == commit }) {
+		if have, err := b.l.History.Have(ctx, commit); err != nil || !have {
 			return out, err
 		}
 	}
 	for _, o := range others {
-		if f, err := c.Read(ctx, commit, o.name); err != nil || f.Same(o.file) {
+		if f, err := b.c.Read(ctx, commit, o.name); err != nil || f.Same(o.file) {
 			return o, err
 		}
 	}
-	d := &diff.Diff{}
-	if commit != t.Head {
-		if d, err = l.History.Diff(ctx, t.Head, commit); err != nil { // it counts as not known, but where nobody waits for it any more
-			return out, context.Cause(ctx)
-		}
+	d, err := b.diff(ctx, t, commit)
+	if err != nil { // it counts as not known, but where nobody waits for it any more
+		return out, context.Cause(ctx)
 	}
 	path, _, _ := d.MapLine(spelling.Raw(t.File), 1)
 	out.name = spelling.Name(path)
-	if out.file, err = c.Read(ctx, commit, out.name); err != nil {
+	if out.file, err = b.c.Read(ctx, commit, out.name); err != nil {
 		return out, err
 	}
 	for _, was := range t.Places() {
@@ -168,6 +214,22 @@ func (l *Loop) near(ctx context.Context, c *evidence.Checker, snap Snapshot, t c
 	}
 	out.known = true
 	return out, nil
+}
+
+// diff is what became of the file of a thread by a commit.
+func (b surroundings) diff(ctx context.Context, t conversation.Thread, commit string) (*diff.Diff, error) {
+	key := [3]string{t.Head, commit, t.File}
+	if d := b.diffs[key]; d != nil || commit == t.Head {
+		return cmp.Or(d, &diff.Diff{}), nil
+	}
+	d, err := b.l.History.Diff(ctx, t.Head, commit)
+	if err != nil {
+		return nil, err
+	}
+	name := spelling.Raw(t.File)
+	d.Files = slices.DeleteFunc(d.Files, func(f diff.File) bool { return f.Path != name && f.OldPath != name })
+	b.diffs[key] = d
+	return d, nil
 }
 
 // headsSince are commits that may have been the head since we spoke in a thread last, or one of our reports said that it counts: those on the branch since, that of that report, those

@@ -47,6 +47,7 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		"raised": plain, "again": plain, "guard": guarded, "kept": guarded, "better": strings.ReplaceAll(guarded, "a == nil", "len(a) == 0"),
 		"fixed": body("\treturn sum(a) / max(1, len(a))\n"), "blank": body("\n" + strings.ReplaceAll(quote, "\n", "  \r\n")), "away": plain + "const other = 1\n", "farther": plain + "const other = 2\n",
 		"empty": "package a\n", "below": body(quote + "\t// Done.\n"),
+		"open": body("\ta = open(a)\n" + quote), "opened": body("\ta = open(a)\n" + quote),
 		"twice": strings.ReplaceAll(guarded, "\tif a == nil", "\tif skip {\n\t\treturn 1\n\t}\n\tif a == nil"), "moved": plain + "func other() int {\n\tif a == nil {\n\t\treturn 0\n\t}\n}\n",
 	} {
 		history[commit] = map[string]string{"a.go": file}
@@ -80,14 +81,22 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		"more commits than are read":              {head: "again", branch: func() (all []string) { return strings.Fields(strings.Repeat("away ", MostHeads)) }(), want: true},
 		"we spoke again where the guard was gone": {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "farther" }},
 		"we spoke again of the guard":             {head: "again", branch: []string{"farther", "guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Maintained = "guard" }, want: true, back: true},
-		"opened of the guard, which goes":         {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "guard" }, want: true},
-		"a guard before the line, and another":    {head: "twice", branch: []string{"guard", "raised"}},
-		"a guard that goes elsewhere":             {head: "moved", branch: []string{"guard", "raised"}, want: true, back: true},
-		"a newer report":                          {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("guard")} }, want: true, back: true},
-		"an older report":                         {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{{At: spoke, Head: "guard"}} }},
-		"a report of a commit that nobody has":    {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("lost")} }, want: true},
-		"a report that does not say of which":     {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("")} }},
-		"a newer run on record":                   {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) { l.Stored = recordOf("guard", spoke.Add(time.Hour)) }, want: true, back: true},
+		"a line that was taken away stands again": {head: "opened", branch: []string{"raised", "open"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "open" }, want: true, back: true},
+		"a line is taken away, and stays so":      {head: "raised", branch: []string{"open"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "open" }, want: true},
+		"back to what people spoke of": {head: "better", branch: []string{"guard", "better", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) {
+			t.DeveloperReplies = []conversation.Reply{{Author: "boss", Body: "This is not fixed.", Timestamp: spoke.Add(time.Hour), Commit: "better"}}
+		}, want: true, back: true},
+		"what people spoke of, and nothing since": {head: "better", branch: []string{"raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) {
+			t.DeveloperReplies = []conversation.Reply{{Author: "boss", Body: "This is not fixed.", Timestamp: spoke.Add(time.Hour), Commit: "better"}}
+		}},
+		"opened of the guard, which goes":      {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "guard" }, want: true},
+		"a guard before the line, and another": {head: "twice", branch: []string{"guard", "raised"}},
+		"a guard that goes elsewhere":          {head: "moved", branch: []string{"guard", "raised"}, want: true, back: true},
+		"a newer report":                       {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("guard")} }, want: true, back: true},
+		"an older report":                      {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{{At: spoke, Head: "guard"}} }},
+		"a report of a commit that nobody has": {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("lost")} }, want: true},
+		"a report that does not say of which":  {head: "raised", change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.Reports = []Reported{then("")} }},
+		"a newer run on record":                {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) { l.Stored = recordOf("guard", spoke.Add(time.Hour)) }, want: true, back: true},
 		"an older run on record": {head: "raised", change: func(_ *conversation.Thread, _ *Snapshot, l *Loop) {
 			l.Stored = recordOf("guard", spoke.Add(-time.Hour))
 		}},

@@ -11,7 +11,7 @@ import (
 // The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
 var (
 	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
-		"looks sounds resolved verified addressed sgtm merci danke gracias done works fixes quick quickly fast +1")
+		"looks sounds resolved verified addressed sgtm merci beaucoup danke vielen dank gracias 谢谢 done works fixes quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
 	praise = strings.Fields("good great nice catch point better")
 	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
@@ -35,7 +35,7 @@ var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|g
 	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
 	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?correct\b|` +
 	`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
-	`\b(?:looking good|got it|no longer an (?:issue|problem)|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+	`\b(?:looking good|got it|no longer an (?:issue|problem)|fair enough|happy to approve|no (?:more |further )?objections?|works as expected|that solves it|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
 
 var (
 	// named is somebody to whom it is said.
@@ -50,6 +50,10 @@ var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 var (
 	// much is thanks that may be for something.
 	much = lazyregexp.New(`\b(thanks|thank you|thx) (?:so|very) much\b`)
+	// explaining is what thanks may be for.
+	explaining = lazyregexp.New(`\bfor (?:explaining|clarifying|the (?:explanation|clarification))(?: (?:it|that|this))?\b`)
+	// sad is no thanks, whatever stands beside it.
+	sad = lazyregexp.New(`[:;=]['’]?-?[(/\\|\[]`)
 	// catching is praise, as a good catch is.
 	catching = lazyregexp.New(`\b(?:thanks|thank you|thx) for catching\b`)
 	// wondering is what may be a question without its mark, or mockery.
@@ -58,7 +62,7 @@ var (
 
 // OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more, also one without its mark.
 func OnlyThanks(remark string) bool {
-	if strings.Contains(remark, "?") {
+	if strings.Contains(remark, "?") || sad.MatchString(remark) {
 		return false
 	}
 	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
@@ -67,7 +71,7 @@ func OnlyThanks(remark string) bool {
 	if wondering.MatchString(remark) {
 		return false
 	}
-	remark = agreeing.ReplaceAllString(remark, " done ")
+	remark = explaining.ReplaceAllString(agreeing.ReplaceAllString(remark, " done "), " it ")
 	words := strings.FieldsFunc(remark, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})
@@ -79,7 +83,7 @@ func OnlyThanks(remark string) bool {
 	without := func(words []string, of ...string) []string {
 		return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(of, w) })
 	}
-	said := without(words, filling...)
+	said := slices.DeleteFunc(without(words, filling...), commit.MatchString) // a commit says nothing by itself
 	affirms := slices.ContainsFunc(said, func(w string) bool { return slices.Contains(affirming, w) })
 	switch {
 	case strings.ContainsFunc(remark, cheer):

@@ -14,7 +14,7 @@ func TestOnlyThanks(t *testing.T) {
 		"Thanks. Nice fix!", "LGTM :+1:", "LGTM :tada: :heart:", "All good now", "Verified", "Verified, thanks!", "Looks much better, thanks!", "Agreed, looks good now.", "P1 is fixed, thanks.", "P0 was resolved", "Thanks for your prompt fix",
 		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks",
 		"Nice refactor!", "Approved.", "Ack, thanks", "Perfect, thanks for the quick turnaround!", "Fixed, thanks for catching that.", "LGTM, ship it!", "Ship it!", "Thank you so much for the fix!", "Great job fixing this!", "Good job", "Nice work.",
-		"It is all good now, thanks", "Verified the fix, thanks!", "Fix verified.", "Good to go", "Good to merge!", "That's fixed now, thanks. The fix looks good!", "Fixed by 1a2b3c4d", "SGTM", "Looking good", "Got it, thanks", "I can confirm this is fixed now", "No longer an issue", "That's resolved, thank you!", "Thanks, this looks correct now."} {
+		"It is all good now, thanks", "Verified the fix, thanks!", "Fix verified.", "Good to go", "Good to merge!", "That's fixed now, thanks. The fix looks good!", "Fixed by 1a2b3c4d", "SGTM", "Looking good", "Got it, thanks", "I can confirm this is fixed now", "No longer an issue", "Makes sense, thanks for explaining.", "Thanks for the explanation.", "Fair enough.", "Perfect, that solves it.", "Happy to approve.", "No objections.", "Works as expected now.", "Vielen Dank!", "Merci beaucoup", "谢谢", "That's resolved, thank you!", "Thanks, this looks correct now."} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -28,7 +28,7 @@ func TestOnlyThanks(t *testing.T) {
 		"Now a good fix", "A better fix", "P1", "P1 is back", "P1 was not fixed", "All this", "For the fix see main.go", "better not", "Is this fixed", "@prloop is this fixed now", "Is it done", "Sounds wrong", "All of it again", "thanks @mona: not fixed", "Thanks for the fix, it fails",
 		"So is this fixed", "ok so is it fixed now", "Now this, is this resolved", "So this is fixed now", "Fixing this is your job now", "Fixing this is in your job now", "your job is fixing it", "Fixing it now", "Addressing this now",
 		"So much for your fix!", "ok, so much for the quick fix", "So so much for this fix", "This is now in for fixing", "Great job fixing nothing", "Ack", "Yes, thanks for catching that", "Not approved", "To be approved", "Don't ship it", "A nice refactor is in main.go",
-		"Correct this", "That's fixed now, but it fails", "Is that fixed", "The fix looks good, but", "Still an issue", "Fixed by hand", "That's not fixed", "I cannot confirm this is fixed", "Got it wrong", "Verify the fix", "Not good to go", "Good to go?", "The fix verified nothing", "Verified the fix: it fails", "Is it good to go", "Looks correct but",
+		"Correct this", "That's fixed now, but it fails", "Is that fixed", "The fix looks good, but", "Still an issue", "Confirmed in 1a2b3c4.", "Yes 1a2b3c4", "This is in deadbeef", "1a2b3c4", "Thanks :(", "LGTM :-/", "Objections: it fails", "Works as expected by nobody", "For explaining it", "Fixed by hand", "That's not fixed", "I cannot confirm this is fixed", "Got it wrong", "Verify the fix", "Not good to go", "Good to go?", "The fix verified nothing", "Verified the fix: it fails", "Is it good to go", "Looks correct but",
 		"Refactor this", "this is your fix", "turnaround",
 	} {
 		if conversation.OnlyThanks(s) {
