@@ -141,6 +141,21 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 			return "", err
 		}
 	}
+	if answers {
+		for _, c := range slices.Backward(comments) { // whoever asks for a review after a stop wants one
+			if !c.CreatedAt.Before(since) && f.asks(c, trigger.Review, trigger.Fix) {
+				may, err := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
+				if err != nil {
+					return "", err
+				}
+				if may {
+					f.stops.Over = max(f.stops.Over, c.DatabaseID)
+					break
+				}
+			}
+		}
+		f.seen = max(f.seen, f.stops.Over)
+	}
 	if said, err := f.answered(ctx, comments); said != "" || err != nil {
 		return said, err
 	}
@@ -148,10 +163,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		if c.DatabaseID <= f.seen {
 			continue
 		}
-		lines, _ := trigger.Heard(trigger.Comment{
-			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
-		}, f.stops.Bot)
-		if slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return a.Word == trigger.Stop }) {
+		if f.asks(c, trigger.Stop) {
 			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
 			if may {
 				said := stopWords(c.Author.Login, c.URL)
@@ -164,6 +176,14 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		}
 	}
 	return "", err
+}
+
+// asks reports whether a comment asks for something of the kind.
+func (f *stoppable) asks(c review.Comment, words ...string) bool {
+	lines, _ := trigger.Heard(trigger.Comment{
+		Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
+	}, f.stops.Bot)
+	return slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return slices.Contains(words, a.Word) })
 }
 
 // answered says who asked for a stop about the head, as an answer of ours tells: the comment that it answers may be older than the run (threats.md T637).
@@ -336,7 +356,9 @@ func (s *Service) stopsOf(ctx context.Context, pr review.PullRequest, o Order) (
 		out.Event = cmp.Or(o.Since, out.Since)
 	}
 	for _, c := range pr.Newest {
-		out.After = max(out.After, c.DatabaseID)
+		if !o.Itself || o.Since.IsZero() || c.CreatedAt.Before(o.Since) { // what is younger than the event is about its commit
+			out.After = max(out.After, c.DatabaseID)
+		}
 	}
 	return out, nil
 }
