@@ -15,6 +15,9 @@ import (
 // insideArgs are how the half of the trampoline inside is called.
 var insideArgs = []string{"prloop", InitCommand, "inside"}
 
+// filterArgs are how a process is called that tries a filter.
+var filterArgs = []string{"prloop", InitCommand, "filter"}
+
 // setupPrefix opens the line on standard error that says why no agent was started.
 const setupPrefix = "prloop: set up sandbox: "
 
@@ -26,10 +29,13 @@ func init() {
 	// The thread that starts a child must live as long as it (finding 5); the main thread does.
 	runtime.LockOSThread()
 	code, err := 0, error(nil)
-	if len(os.Args) == 3 && os.Args[2] == insideArgs[2] {
+	switch what := os.Args[2:]; {
+	case len(what) == 1 && what[0] == insideArgs[2]:
 		code, err = inside()
-	} else {
-		code, err = outside(os.Args[2:])
+	case len(what) == 1 && what[0] == filterArgs[2]:
+		err = tryFilter()
+	default:
+		code, err = outside(what)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", setupPrefix, err)

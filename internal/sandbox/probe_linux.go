@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func (m *Machine) look(ctx context.Context, r *Report) {
 		r.landlock = abi
 		return fmt.Sprintf("ABI %d", abi), err
 	})
-	try(PartSeccomp, probeSeccomp)
+	try(PartSeccomp, func() (string, error) { return probeSeccomp(ctx) })
 	try(PartNamespaces, func() (string, error) { return probeNamespaces(ctx, r) })
 	try(PartBubblewrap, func() (string, error) { return probeBubblewrap(ctx, cmp.Or(m.bwrap, findBubblewrap()), r) })
 	if os.Geteuid() == 0 {
@@ -84,20 +85,81 @@ func probeLandlock() (int, error) {
 	return abi, nil
 }
 
-// probeSeccomp forbids a thread netlink sockets and sees whether it is kept from one.
-func probeSeccomp() (string, error) {
-	err := onThread(func() error {
+// probeSeccomp has a process of its own try a filter: a kernel that has come to a stop there ends neither it nor whoever waits for it (threats.md T646).
+func probeSeccomp(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, filterPatience, errNoFilter)
+	defer cancel()
+	return "filter on " + runtime.GOARCH, listen(ctx, func(said *os.File) (int, error) {
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			return 0, err
+		}
+		defer null.Close()
+		return syscall.ForkExec("/proc/self/exe", filterArgs, &syscall.ProcAttr{Dir: "/", Env: []string{}, Files: []uintptr{null.Fd(), null.Fd(), said.Fd()}})
+	})
+}
+
+// filterPatience bounds how long a filter may take: it takes less than a millisecond, and the process that tries it some.
+const filterPatience = 5 * time.Second
+
+var errNoFilter = fmt.Errorf("the kernel does not answer: a process that installs a filter did not end within %s", filterPatience)
+
+// listen starts a process, and gives what it says on standard error where it fails. Nobody waits for it longer than ctx allows.
+func listen(ctx context.Context, start func(said *os.File) (pid int, err error)) error {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	pid, err := start(in)
+	in.Close()
+	if err != nil {
+		return err
+	}
+	type end struct {
+		code int
+		err  error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, err := waitFor(pid)
+		ended <- end{code, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_ = unix.Kill(pid, unix.SIGKILL)
+		return context.Cause(ctx)
+	case e := <-ended:
+		if e.err != nil || e.code == 0 {
+			return e.err
+		}
+		return said(out, e.code)
+	}
+}
+
+// said is what a process wrote before it ended with a status.
+func said(out *os.File, code int) error {
+	text := make([]byte, 1000)
+	n, _ := out.Read(text)
+	if line, _, _ := strings.Cut(string(text[:n]), "\n"); line != "" {
+		return errors.New(strings.TrimPrefix(line, setupPrefix))
+	}
+	return fmt.Errorf("the check inside ended with status %d", code)
+}
+
+// tryFilter forbids a thread netlink sockets and sees whether it is kept from one.
+func tryFilter() error {
+	return onThread(func() error {
 		if err := applyFilter(filterRules{}); err != nil {
 			return err
 		}
 		fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 		if err == nil {
 			_ = unix.Close(fd)
-			return fmt.Errorf("the filter is taken but not enforced")
+			return errors.New("the filter is taken but not enforced")
 		}
 		return nil
 	})
-	return "filter on " + runtime.GOARCH, err
 }
 
 // probeNamespaces sets up a whole sandbox and has its checks run inside. Root needs no user namespace and does without;
@@ -181,12 +243,7 @@ func probeInside(ctx context.Context, p *plan) error {
 			return err
 		}
 		_ = in.Close()
-		text := make([]byte, 1000)
-		n, _ := out.Read(text)
-		if line, _, _ := strings.Cut(string(text[:n]), "\n"); line != "" {
-			return fmt.Errorf("%s", strings.TrimPrefix(line, setupPrefix))
-		}
-		return fmt.Errorf("the check inside ended with status %d", code)
+		return said(out, code)
 	})
 }
 

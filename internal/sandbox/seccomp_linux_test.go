@@ -1,12 +1,37 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
+	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
+
+// Nobody waits for a process that tries a filter longer than that may take, and what one says is told.
+func TestWhoTriesAFilterIsBounded(t *testing.T) {
+	slow, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errNoFilter)
+	defer cancel()
+	shell := func(script string) func(*os.File) (int, error) {
+		return func(said *os.File) (int, error) {
+			return syscall.ForkExec("/bin/sh", []string{"sh", "-c", script}, &syscall.ProcAttr{Files: []uintptr{0, 1, said.Fd()}})
+		}
+	}
+	if err := listen(slow, shell("exec sleep 600")); !errors.Is(err, errNoFilter) {
+		t.Errorf("one that does not end: %v", err)
+	}
+	if err := listen(t.Context(), shell("echo no filters >&2; exit 1")); err == nil || err.Error() != "no filters" {
+		t.Errorf("one that fails: %v", err)
+	}
+	if err := listen(t.Context(), shell("exit 0")); err != nil {
+		t.Errorf("one that ends: %v", err)
+	}
+}
 
 // The filter refuses what it is to refuse, whoever calls, and nothing beside it: read as the kernel reads it, so that no call is made.
 func TestFilterRefuses(t *testing.T) {

@@ -64,6 +64,7 @@ func TestTiers(t *testing.T) {
 
 func TestWrapFailsClosed(t *testing.T) {
 	t.Parallel()
+	withFilters(t)
 	cmd := Command{Path: "/bin/true"}
 	for _, row := range []struct {
 		sentence string
