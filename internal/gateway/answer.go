@@ -13,70 +13,10 @@ import (
 	"github.com/prloop/prloop/internal/values"
 )
 
-// usageWire is the usage object of chat completions and of responses, with the cost some providers add.
-type usageWire struct {
-	PromptTokens     *int `json:"prompt_tokens"`
-	CompletionTokens *int `json:"completion_tokens"`
-	PromptDetails    *struct {
-		CachedTokens *int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	InputTokens  *int `json:"input_tokens"`
-	OutputTokens *int `json:"output_tokens"`
-	InputDetails *struct {
-		CachedTokens *int `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	Cost *float64 `json:"cost"`
-	// BYOK and Details are those of OpenRouter, in whatever shape others use these names.
-	BYOK    json.RawMessage `json:"is_byok"`
-	Details json.RawMessage `json:"cost_details"`
-	// The messages API counts apart what its cache held and what was put into it.
-	CacheRead    *int `json:"cache_read_input_tokens"`
-	CacheWritten *int `json:"cache_creation_input_tokens"`
-}
-
-// input is how many tokens went in, cached ones included.
-func (u *usageWire) input() *int {
-	n := sane(u.PromptTokens, u.InputTokens)
-	if n == nil || u.CacheRead == nil && u.CacheWritten == nil {
-		return n
-	}
-	all := *n + value(sane(u.CacheRead)) + value(sane(u.CacheWritten))
-	return &all
-}
-
-// cost is what the answer cost in dollars, nil when that is not said. Behind OpenRouter a provider may bill its caller itself, by a key of their own: then cost is the fee
-// of OpenRouter alone, mostly 0, and the bill comes on top. Other answers repeat in the details what their cost holds already.
-func (u *usageWire) cost() *float64 {
-	var d struct {
-		Bill *float64 `json:"upstream_inference_cost"`
-	}
-	_ = json.Unmarshal(u.Details, &d)
-	cost, bill := dollars(u.Cost), dollars(d.Bill)
-	own := string(u.BYOK) == "true"
-	switch {
-	case own && bill == nil:
-		return nil
-	case bill != nil && (own || string(u.BYOK) != "false" && cost != nil && *bill > *cost):
-		if cost != nil {
-			*bill += *cost
-		}
-		return bill
-	}
-	return cost
-}
-
-// dollars is a figure that can be what an answer cost; nil for another.
-func dollars(v *float64) *float64 {
-	if v == nil || !(*v >= 0 && *v < mostCost) {
-		return nil
-	}
-	return v
-}
-
 // answerWire is the part of an answer, or of one event of a stream, that is accounted for.
 type answerWire struct {
 	Choices  []json.RawMessage `json:"choices"`
-	Response *responseWire     `json:"response"`
+	Response json.RawMessage   `json:"response"`
 	messageWire
 	responseWire
 }
@@ -93,9 +33,6 @@ type responseWire struct {
 
 const maxModelName = 100
 
-// mostCost is what no answer costs, in dollars. A sum of what endpoints say must stay a number that can be written down.
-const mostCost = 1e6
-
 // mostValues of answers: reading one costs up to 200 bytes for each of its values, however short they are.
 const (
 	mostAnswerValues = 1 << 18
@@ -105,14 +42,12 @@ const (
 // read adds what one answer or event says to s and reports whether it holds nothing but usage.
 func (s *spent) read(data []byte) (usageOnly bool) {
 	var a answerWire
-	if json.Unmarshal(data, &a) != nil {
-		return false
+	loosely(data, &a)
+	loosely(a.Response, &a.responseWire)
+	begins := a.Kind == "message_start"
+	if begins {
+		loosely(a.Message, &a.responseWire)
 	}
-	if a.Response == nil {
-		a.Response = &a.responseWire
-	}
-	a.responseWire = *a.Response
-	a.begin()
 	s.finish = append(s.finish, finishes(a)...)
 	if a.Model != "" && len(a.Model) <= maxModelName {
 		s.model = a.Model
@@ -122,14 +57,10 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 	}
 	u := a.Usage
 	s.count(&s.input, u.input())
-	s.count(&s.output, sane(u.CompletionTokens, u.OutputTokens))
-	s.count(&s.cached, sane(u.CacheRead))
+	s.count(&s.cached, sane(u.InputDetails.CachedTokens, u.PromptDetails.CachedTokens, u.CacheRead))
 	s.count(&s.written, sane(u.CacheWritten))
-	if u.PromptDetails != nil {
-		s.cached = sane(u.PromptDetails.CachedTokens)
-	}
-	if u.InputDetails != nil {
-		s.cached = sane(u.InputDetails.CachedTokens)
+	if !begins { // its count of output is not final
+		s.count(&s.output, sane(u.CompletionTokens, u.OutputTokens))
 	}
 	if cost := u.cost(); cost != nil {
 		s.cost = cost
@@ -142,16 +73,6 @@ func (s *spent) count(into **int, n *int) {
 	if n != nil {
 		*into = n
 	}
-}
-
-// sane gives the first figure that can be one.
-func sane(figures ...*int) *int {
-	for _, f := range figures {
-		if f != nil && *f >= 0 && *f < 1e9 {
-			return f
-		}
-	}
-	return nil
 }
 
 var (

@@ -343,7 +343,9 @@ func TestDefaultBoundAdmitsModelsWithoutPrice(t *testing.T) {
 // What a provider bills its caller itself, by a key of their own, uses up the budget; what an answer repeats of its own cost does not twice (threats.md T629).
 func TestABillOfTheProviderCounts(t *testing.T) {
 	for usage, want := range map[string]float64{ // -1 is unknown
-		`"cost":0.36`: 0.36,
+		`"cost":0.36`:   0.36,
+		`"cost":"0.36"`: 0.36,
+		`"cost":{"input_tokens_cost":0.06,"request_cost":0.3,"total_cost":0.36}`:      0.36,
 		`"cost":0,"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:     0.36,
 		`"cost":0.02,"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:  0.38,
 		`"is_byok":true,"cost_details":{"upstream_inference_cost":0.36}`:              0.36,
@@ -354,6 +356,7 @@ func TestABillOfTheProviderCounts(t *testing.T) {
 		`"cost":0,"is_byok":true`:                                                                        -1,
 		`"cost":0.36,"cost_details":"none","is_byok":"no"`:                                               0.36,
 		`"cost":0.36,"is_byok":true,"cost_details":{"upstream_inference_cost":-1}`:                       -1,
+		`"cost":0,"is_byok":true,"cost_details":{"upstream_inference_cost":"much"}`:                      -1,
 		`"cost":0.36,"is_byok":true,"cost_details":{"upstream_inference_cost":1e300}`:                    -1,
 		`"prompt_tokens":5,"cost_details":{"upstream_inference_cost":0.36},"is_byok":false,"cost":1e300`: -1,
 	} {

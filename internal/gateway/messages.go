@@ -69,21 +69,6 @@ type messageWire struct {
 	StopReason string          `json:"stop_reason"`
 }
 
-// begin takes model and usage out of the event that begins a stream. Its count of output is not final.
-func (a *answerWire) begin() {
-	if a.Kind != "message_start" {
-		return
-	}
-	var m responseWire
-	if json.Unmarshal(a.Message, &m) != nil {
-		return
-	}
-	a.Model, a.Usage = m.Model, m.Usage
-	if a.Usage != nil {
-		a.Usage.OutputTokens = nil
-	}
-}
-
 // stopped is why an answer ended; empty when it did not, or another API says so.
 func (a *answerWire) stopped() string {
 	switch a.Kind {
@@ -91,9 +76,8 @@ func (a *answerWire) stopped() string {
 		return a.StopReason
 	case "message_delta":
 		var d messageWire
-		if json.Unmarshal(a.Delta, &d) == nil {
-			return d.StopReason
-		}
+		loosely(a.Delta, &d)
+		return d.StopReason
 	}
 	return ""
 }
