@@ -57,10 +57,10 @@ func (s *spent) read(data []byte) (usageOnly bool) {
 	}
 	u := a.Usage
 	s.count(&s.input, u.input())
-	s.count(&s.cached, sane(u.InputDetails.CachedTokens, u.PromptDetails.CachedTokens, u.CacheRead))
+	s.count(&s.cached, u.cached())
 	s.count(&s.written, sane(u.CacheWritten))
 	if !begins { // its count of output is not final
-		s.count(&s.output, sane(u.CompletionTokens, u.OutputTokens))
+		s.count(&s.output, u.output())
 	}
 	if cost := u.cost(); cost != nil {
 		s.cost = cost

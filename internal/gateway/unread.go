@@ -95,15 +95,19 @@ func punctuation(r rune) bool {
 
 // unreadBy is the *UnreadError of an answer whose endpoint says that it read less than the request surely has; nil of others, and
 // where it says nothing. A quarter fewer tokens than countWords are believed, for tokenizers that now and then take two words for one.
-// What a cache held was read, and is a part of input; one that says of more than that counts it apart.
 func unreadBy(u *upstream, s spent, c *call) error {
-	read := value(s.input)
-	if cached := value(s.cached); cached > read {
-		read += cached
-	}
+	read := withCached(value(s.input), value(s.cached))
 	least := c.words / 4 * 3
 	if read == 0 || least < leastContext || read >= least {
 		return nil
 	}
 	return &UnreadError{Upstream: u.Name, Read: read, Least: least}
+}
+
+// withCached is how many tokens were read. What a cache held is a part of input; an endpoint that says of more than that counts it apart.
+func withCached(input, cached int) int {
+	if cached > input {
+		return input + cached
+	}
+	return input
 }

@@ -9,13 +9,16 @@ import (
 
 // usageWire is the usage object of chat completions and of responses, with the cost some providers add.
 type usageWire struct {
-	PromptTokens     figure     `json:"prompt_tokens"`
-	CompletionTokens figure     `json:"completion_tokens"`
-	PromptDetails    cachedWire `json:"prompt_tokens_details"`
-	InputTokens      figure     `json:"input_tokens"`
-	OutputTokens     figure     `json:"output_tokens"`
-	InputDetails     cachedWire `json:"input_tokens_details"`
-	Cost             bill       `json:"cost"`
+	PromptTokens      figure      `json:"prompt_tokens"`
+	CompletionTokens  figure      `json:"completion_tokens"`
+	TotalTokens       figure      `json:"total_tokens"`
+	PromptDetails     cachedWire  `json:"prompt_tokens_details"`
+	CompletionDetails thoughtWire `json:"completion_tokens_details"`
+	InputTokens       figure      `json:"input_tokens"`
+	OutputTokens      figure      `json:"output_tokens"`
+	InputDetails      cachedWire  `json:"input_tokens_details"`
+	OutputDetails     thoughtWire `json:"output_tokens_details"`
+	Cost              bill        `json:"cost"`
 	// BYOK and Details are those of OpenRouter, in whatever shape others use these names.
 	BYOK    json.RawMessage `json:"is_byok"`
 	Details struct {
@@ -28,6 +31,10 @@ type usageWire struct {
 
 type cachedWire struct {
 	CachedTokens figure `json:"cached_tokens"`
+}
+
+type thoughtWire struct {
+	ReasoningTokens figure `json:"reasoning_tokens"`
 }
 
 // loosely reads JSON into a struct. What has another type than expected leaves its own field as it is, and hides none beside it.
@@ -69,6 +76,26 @@ func (u *usageWire) input() *int {
 	}
 	all := *n + value(sane(u.CacheRead)) + value(sane(u.CacheWritten))
 	return &all
+}
+
+// cached is how many of them a cache held.
+func (u *usageWire) cached() *int {
+	return sane(u.InputDetails.CachedTokens, u.PromptDetails.CachedTokens, u.CacheRead)
+}
+
+// output is how many tokens came out. What was thought is a part of them for most, OpenAI among them; others, such as xAI, tell it beside them and add it to nothing but the
+// total. So it is the most that either says, and no sum.
+func (u *usageWire) output() *int {
+	n := sane(u.CompletionTokens, u.OutputTokens)
+	if in, total := u.input(), sane(u.TotalTokens); in != nil && total != nil {
+		if rest := *total - withCached(*in, value(u.cached())); rest > value(n) {
+			n = &rest
+		}
+	}
+	if thoughts := sane(u.CompletionDetails.ReasoningTokens, u.OutputDetails.ReasoningTokens); n != nil && value(thoughts) > *n {
+		return thoughts
+	}
+	return n
 }
 
 // cost is what the answer cost in dollars, nil when that is not said. Behind OpenRouter a provider may bill its caller itself, by a key of their own: then cost is the fee

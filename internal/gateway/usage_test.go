@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
@@ -71,4 +72,50 @@ func TestReadingAPartIsSeenBesideOddFigures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestThoughtsBesideTheAnswerCount (threats.md T647): what a model thought is output, whether it is told as a part of it, beside it, or in the total alone, and counts once.
+func TestThoughtsBesideTheAnswerCount(t *testing.T) {
+	for usage, want := range map[string]int{ // -1 is unknown
+		`"prompt_tokens":3000,"completion_tokens":20,"total_tokens":22020,"completion_tokens_details":{"reasoning_tokens":19000}`:    19020, // xAI
+		`"prompt_tokens":3000,"completion_tokens":19020,"total_tokens":22020,"completion_tokens_details":{"reasoning_tokens":19000}`: 19020, // OpenAI
+		`"prompt_tokens":3000,"completion_tokens":500,"total_tokens":3500,"prompt_tokens_details":{"cached_tokens":2900}`:            500,
+		`"prompt_tokens":3000,"completion_tokens":20,"total_tokens":22020`:                                                           19020, // Gemini behind a proxy
+		`"prompt_tokens":3000,"total_tokens":22020`:                                                                                  19020,
+		`"prompt_tokens":3000,"completion_tokens":20,"completion_tokens_details":{"reasoning_tokens":19000}`:                         19000,
+		`"input_tokens":3000,"output_tokens":20,"output_tokens_details":{"reasoning_tokens":19000},"total_tokens":22020`:             19020,
+		`"input_tokens":10,"cache_read_input_tokens":9000,"output_tokens":20,"total_tokens":30`:                                      20, // a cache that is counted apart
+		`"input_tokens":10,"cache_read_input_tokens":9000,"output_tokens":20,"total_tokens":9030`:                                    20,
+		`"prompt_tokens":10,"completion_tokens":20,"total_tokens":9030,"prompt_tokens_details":{"cached_tokens":9000}`:               20,
+		`"prompt_tokens":3000,"completion_tokens":20,"total_tokens":20`:                                                              20, // a total of the output alone
+		`"prompt_tokens":3000,"completion_tokens":20,"total_tokens":"many"`:                                                          20,
+		`"total_tokens":22020,"completion_tokens":20`:                                                                                20,
+		`"prompt_tokens":3000,"total_tokens":3000`:                                                                                   -1,
+		`"prompt_tokens":3000,"completion_tokens_details":{"reasoning_tokens":19000}`:                                                -1,
+	} {
+		var s spent
+		s.read([]byte(`{"usage":{` + usage + `}}`))
+		if got := s.output; got == nil && want >= 0 || got != nil && *got != want {
+			t.Errorf("%s: output %d, want %d", usage, value(got), want)
+		}
+	}
+	var s spent
+	if s.read([]byte(`{"type":"message_start","message":{"usage":{"input_tokens":100,"output_tokens":1,"total_tokens":101}}}`)); s.output != nil {
+		t.Errorf("the beginning of a stream tells no output: %d", *s.output)
+	}
+	now, over := time.Now(), (*BudgetError)(nil)
+	a := newAccount("r", review.Limits{CostUSD: 1, LLMCalls: 100}, 0, 1<<20, newPurse(Options{}), now)
+	for i := range 5 {
+		r, err := a.reserve(&call{size: 9000, maxOutput: 20000, n: 1}, "grok-4", &Price{Input: 3, Output: 15}, nil, now)
+		if errors.As(err, &over) && over.Axis == AxisCost && i >= 3 {
+			return
+		}
+		if err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+		var s spent
+		s.read([]byte(`{"usage":{"prompt_tokens":3000,"completion_tokens":20,"total_tokens":22020,"completion_tokens_details":{"reasoning_tokens":19000}}}`))
+		r.settle(s, now)
+	}
+	t.Error("a dollar is never used up")
 }
