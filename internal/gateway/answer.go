@@ -78,6 +78,7 @@ func (s *spent) count(into **int, n *int) {
 var (
 	errBroken = errors.New("the stream broke off before its end")
 	errHungUp = errors.New("the caller hung up")
+	errTorn   = errors.New("an event of the stream is spread over several lines")
 )
 
 // maxEvent bounds one line of a stream in bytes.
@@ -89,6 +90,9 @@ const (
 	bytesPerToken = 8
 	outputSlack   = 1024
 )
+
+// byteOrderMark may begin a stream, and is no part of its first line.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // bytesPerStreamed is what looking at one byte of a stream leaves behind, at most.
 const bytesPerStreamed = 8
@@ -115,7 +119,7 @@ type relay struct {
 func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error) {
 	flush := http.NewResponseController(w)
 	lines := bufio.NewReaderSize(body, 64<<10)
-	whole, skipBlank := false, false
+	whole, skipBlank, part := false, false, false
 	held := 0
 	var buf []byte // one for all lines, of which an endless stream has many
 	for total := int64(0); ; {
@@ -132,9 +136,16 @@ func (r *relay) copy(w http.ResponseWriter, body io.Reader) (s spent, err error)
 		if r.recorded != nil {
 			_, _ = r.recorded.Write(line) // a buffer
 		}
-		blank := len(bytes.TrimRight(line, "\r\n")) == 0
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		bare := bytes.TrimRight(line, "\r\n")
+		blank := len(bare) == 0
+		data, ok := bytes.CutPrefix(bytes.TrimPrefix(bare, byteOrderMark), []byte("data:"))
+		// Some readers put the lines of an event together, and take each CR for the end of a line.
+		if part = part && !blank; part && ok || bytes.ContainsRune(bare, '\r') {
+			return s, errTorn
+		}
+		if ok {
 			data = bytes.TrimSpace(data)
+			part = len(data) > 0 && !ends(data) && !json.Valid(data)
 			if values.MoreThan(mostEventValues, data) {
 				return s, errTooLarge
 			}

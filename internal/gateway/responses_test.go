@@ -112,6 +112,13 @@ func TestNoShapeKeepsAToolCall(t *testing.T) {
 		`{"response":{"content":"x","output":` + item + `}}`,
 		`{"item":1,"response":{"output":` + item + `}}`,
 		`{"content":[{"type":"tool\u005fuse","name":"read"}]}`,
+		`{"choices":[{"message":{"Tool_Calls":` + call + `}}]}`,
+		`{"choices":[{"message":{"tool_calls":[],"TOOL_CALLS":` + call + `}}]}`,
+		`{"choices":[],"Choices":[{"Message":{"tool_calls":` + call + `}}]}`,
+		`{"choices":[{"message":{"function_call":{"name":"read","arguments":"{}"}}}]}`,
+		`{"choices":[{"delta":{"function_call":{"name":"read","arguments":"{}"}}}]}`,
+		`{"Output":` + item + `}`,
+		`{"Item":` + item[1:len(item)-1] + `}`,
 	} {
 		a := newAccount("r", review.Limits{ToolCalls: 1}, 0, 1<<20, newPurse(Options{}), time.Now())
 		a.takeTools(1)
@@ -119,7 +126,7 @@ func TestNoShapeKeepsAToolCall(t *testing.T) {
 			t.Errorf("%s: cut %v, left %s", answer, cut, rest)
 		}
 	}
-	for _, answer := range []string{`{"choices":[{"delta":{"content":"a tool_calls"}}]}`, `{"type":"ping"}`, `[1]`, `1`, `{"output":[{"type":"message"}],"choices":1}`} {
+	for _, answer := range []string{`{"choices":[{"delta":{"content":"a tool_calls"}}]}`, `{"choices":[{"message":{"content":"x","function_call":null,"tool_calls":[]}}]}`, `{"type":"ping"}`, `[1]`, `1`, `{"output":[{"type":"message"}],"choices":1}`} {
 		a := newAccount("r", review.Limits{ToolCalls: 1}, 0, 1<<20, newPurse(Options{}), time.Now())
 		if rest, cut := (&toolBudget{account: a}).trim([]byte(answer)); cut || string(rest) != answer {
 			t.Errorf("%s becomes %s", answer, rest)

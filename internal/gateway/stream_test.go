@@ -258,3 +258,33 @@ func TestResponsesAreNeverStored(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 }
+
+// TestEventsComeInOneLine (threats.md T630): what readers may put together of several lines is an event that nobody has counted.
+func TestEventsComeInOneLine(t *testing.T) {
+	const head, end = `{"choices":[{"index":0,`, `"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"read","arguments":"{}"}}]}}]}`
+	for what, body := range map[string]string{
+		"two lines":        "data: " + head + "\ndata: " + end + "\n\n",
+		"a name between":   "data: " + head + "\nevent: x\ndata: " + end + "\n\n",
+		"CR":               "event: x\rdata: " + head + end + "\r\r\n\n",
+		"byte order mark":  "\xef\xbb\xbfdata: " + head + end + "\n\n",
+		"no blank between": "data: {}\ndata: " + head + end + "\n\n",
+	} {
+		a := newAccount("r", review.Limits{ToolCalls: 1}, 0, 1<<20, newPurse(Options{}), time.Now())
+		a.takeTools(1)
+		w := &recorder{header: http.Header{}}
+		if _, err := (&relay{limit: 1 << 20, tools: toolBudget{account: a}}).copy(w, strings.NewReader(body+"data: [DONE]\n\n")); err == nil || strings.Contains(w.String(), "read") {
+			t.Errorf("%s: %v\n%s", what, err, w.String())
+		}
+	}
+	for what, body := range map[string]string{
+		"no JSON":          "data: ping\n\ndata:\n\n",
+		"lines of Windows": ": x\r\ndata: {}\r\n\r\n",
+		"an empty line":    "data:\ndata: {}\n\n",
+		"no blank between": "data: {}\ndata: {\"a\": 1}\n",
+	} {
+		w := &recorder{header: http.Header{}}
+		if _, err := (&relay{limit: 1 << 20}).copy(w, strings.NewReader(body+"data: [DONE]\n\n")); err != nil || w.String() != body {
+			t.Errorf("%s: %v\n%q", what, err, w.String())
+		}
+	}
+}

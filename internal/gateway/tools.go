@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // toolBudget holds the answers to one call to the tool calls that are left. An agent never sees the others, so it
@@ -86,19 +87,19 @@ func (t *toolBudget) trim(data []byte) (rest []byte, cut bool) {
 	if json.Unmarshal(data, &answer) != nil {
 		return data, false
 	}
-	for _, field := range []string{"item", "content_block"} {
-		if raw, ok := answer[field]; ok && !t.allows(raw) {
+	for _, field := range spelled(answer, "item", "content_block") {
+		if !t.allows(answer[field]) {
 			return nil, true
 		}
 	}
-	for _, field := range []string{"response", "message"} { // what a stream came to, once more, or begins with
+	for _, field := range spelled(answer, "response", "message") { // what a stream came to, once more, or begins with
 		var whole struct{ Output, Content []json.RawMessage }
 		_ = json.Unmarshal(answer[field], &whole) // a field that is no list hides no other
 		if slices.ContainsFunc(slices.Concat(whole.Output, whole.Content), func(item json.RawMessage) bool { return !t.allows(item) }) {
 			return nil, true
 		}
 	}
-	for _, field := range []string{"output", "content"} { // a whole answer of the responses API, or of the messages API
+	for _, field := range spelled(answer, "output", "content") { // a whole answer of the responses API, or of the messages API
 		cut = t.trimOutput(answer, field) || cut
 	}
 	if cut = t.trimChoices(answer) || cut; !cut {
@@ -159,39 +160,62 @@ func (t *toolBudget) trimOutput(answer map[string]json.RawMessage, field string)
 }
 
 func (t *toolBudget) trimChoices(answer map[string]json.RawMessage) (cut bool) {
-	var choices []map[string]json.RawMessage
-	_ = json.Unmarshal(answer["choices"], &choices) // one that is no object hides no other
-	for _, choice := range choices {
-		for _, field := range []string{"message", "delta"} {
-			cut = t.trimMessage(choice, field) || cut
+	for _, field := range spelled(answer, "choices") {
+		var choices []map[string]json.RawMessage
+		_ = json.Unmarshal(answer[field], &choices) // one that is no object hides no other
+		some := false
+		for _, choice := range choices {
+			for _, part := range spelled(choice, "message", "delta") {
+				some = t.trimMessage(choice, part) || some
+			}
 		}
-	}
-	if cut {
-		set(answer, "choices", choices)
+		if some {
+			set(answer, field, choices)
+		}
+		cut = cut || some
 	}
 	return cut
 }
 
 func (t *toolBudget) trimMessage(choice map[string]json.RawMessage, field string) (cut bool) {
 	var message map[string]json.RawMessage
+	if json.Unmarshal(choice[field], &message) != nil {
+		return false
+	}
+	piece := strings.EqualFold(field, "delta")
+	for _, name := range spelled(message, "tool_calls") {
+		cut = t.trimCalls(message, name, piece) || cut
+	}
+	for _, name := range spelled(message, "function_call") { // the older shape, of one call
+		if string(message[name]) != "null" && !t.keeps(message[name], piece) {
+			delete(message, name)
+			cut = true
+		}
+	}
+	if cut {
+		set(choice, field, message)
+	}
+	return cut
+}
+
+func (t *toolBudget) trimCalls(message map[string]json.RawMessage, field string, piece bool) (cut bool) {
 	var list, left []json.RawMessage
-	if json.Unmarshal(choice[field], &message) != nil || json.Unmarshal(message["tool_calls"], &list) != nil {
+	if json.Unmarshal(message[field], &list) != nil {
 		return false
 	}
 	for _, c := range list {
-		if t.keeps(c, field == "delta") {
+		if t.keeps(c, piece) {
 			left = append(left, c)
 		}
 	}
-	if len(left) == len(list) {
+	switch len(left) {
+	case len(list):
 		return false
+	case 0:
+		delete(message, field)
+	default:
+		set(message, field, left)
 	}
-	if len(left) == 0 {
-		delete(message, "tool_calls")
-	} else {
-		message = set(message, "tool_calls", left)
-	}
-	set(choice, field, message)
 	return true
 }
 
@@ -219,9 +243,19 @@ func (t *toolBudget) keeps(c json.RawMessage, piece bool) bool {
 	return false
 }
 
-func set(in map[string]json.RawMessage, field string, v any) map[string]json.RawMessage {
+func set(in map[string]json.RawMessage, field string, v any) {
 	if raw, err := json.Marshal(v); err == nil { // it was read from JSON
 		in[field] = raw
 	}
-	return in
+}
+
+// spelled gives the names of an object that a reader may take for one of fields: some, of Go for example, read them in capitals too.
+func spelled(object map[string]json.RawMessage, fields ...string) (names []string) {
+	for name := range object {
+		if slices.ContainsFunc(fields, func(field string) bool { return strings.EqualFold(name, field) }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
