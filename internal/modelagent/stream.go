@@ -95,9 +95,10 @@ func refusedBy(resp *http.Response, from io.Reader) error {
 
 // chunk is one event of a stream.
 type chunk struct {
-	Model   string        `json:"model"`
-	Usage   *api.Usage    `json:"usage"`
-	Error   *api.APIError `json:"error"`
+	Model string `json:"model"`
+	// Usage has figures of other types for some endpoints, which is no fault of the answer: the gateway counts for itself.
+	Usage   json.RawMessage `json:"usage"`
+	Error   *api.APIError   `json:"error"`
 	Choices []struct {
 		Delta struct {
 			Content   string         `json:"content"`
@@ -164,8 +165,9 @@ func gathered(from io.Reader, news func(tokens int)) (api.ChatCompletionResponse
 // add takes an event in. Of several answers the first counts.
 func (a *assembly) add(c chunk) {
 	a.model = cmp.Or(c.Model, a.model)
-	if c.Usage != nil {
-		a.usage = *c.Usage
+	var usage *api.Usage
+	if json.Unmarshal(c.Usage, &usage) == nil && usage != nil {
+		a.usage = *usage
 	}
 	if len(c.Choices) == 0 {
 		return

@@ -116,6 +116,7 @@ func TestGathered(t *testing.T) {
 		"thoughts of two shapes":      {delta(`{"reasoning":"x"}`) + delta(`{"reasoning_content":["y"]}`) + delta(`{"content":"a"}`) + end, "a", "", ""},
 		"an error in the middle":      {delta(`{"content":"a"}`) + `data: {"error":{"message":"overloaded","code":"x"}}` + "\n\n", "a", "", "overloaded"},
 		"no JSON":                     {"data: {\n\n", "", "", "read the answer"},
+		"usage of other types":        {delta(`{"content":"a"}`) + `data: {"choices":[],"usage":{"prompt_tokens":5.0,"prompt_tokens_details":[]}}` + "\n\n" + `data: {"choices":[],"usage":"none"}` + "\n\n" + end, "a", "", ""},
 		"a line without an end":       {"data: " + strings.Repeat("x", lineBytes), "", "", "token too long"},
 		"two calls in pieces":         {delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{"}}]}`) + delta(`{"tool_calls":[{"index":1,"id":"2","function":{"name":"g","arguments":"["}},{"index":0,"function":{"arguments":"}"}}]}`) + delta(`{"tool_calls":[{"index":1,"function":{"arguments":"]"}}]}`) + end, "", "1 f {} 2 g []", ""},
 		"calls without an index":      {delta(`{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}`) + delta(`{"tool_calls":[{"id":"2","function":{"name":"g","arguments":"["}}]}`) + delta(`{"tool_calls":[{"function":{"arguments":"]"}}]}`) + end, "", "1 f {} 2 g []", ""},
