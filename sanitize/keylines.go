@@ -2,8 +2,8 @@ package sanitize
 
 import "strings"
 
-// KeyLines are the lines of whole texts that hold a part of a private key or the secret of an access key, and where in them. A piece of such a text, a hunk for
-// instance, may show neither the header nor the footer by which a key is known, nor the id beside a secret, so its lines are looked up.
+// KeyLines are the lines of whole texts that hold a part of a private key, the secret of an access key or a value of a Secret of Kubernetes, and where in them. A piece of
+// such a text, a hunk for instance, may show neither the header nor the footer by which a key is known, nor the id beside a secret, nor the kind above a value, so its lines are looked up.
 type KeyLines map[string][]Span
 
 // hunkTitle is how much git shows of a line above a hunk, in bytes.
@@ -11,7 +11,7 @@ const hunkTitle = 80
 
 // Learn adds the lines of a whole text.
 func (k KeyLines) Learn(text string) {
-	k.learn(text, func(s string) []Span { return joinSpans(filledKeySpans(s), PairedSecrets(s)) })
+	k.learn(text, func(s string) []Span { return joinSpans(filledKeySpans(s), PairedSecrets(s), KeptValues(s)) })
 }
 
 func (k KeyLines) learn(text string, find func(string) []Span) {
@@ -108,11 +108,14 @@ func (k KeyLines) spans(s string) (out []Span) {
 }
 
 // MayHoldKey reports whether a line of a text looks like one of a private key: a run of base64 with letters of both cases that stands alone, has
-// digits, or is longer than names mostly are. Nothing else of such a text need be looked up.
+// digits, or is longer than names mostly are. So may one like a value of a Secret. Nothing else of such a text need be looked up.
 func MayHoldKey(s string) bool {
 	for line := range strings.Lines(see(s).text) {
 		if title := hunkHead.FindString(line); title != "" {
 			line = line[len(title):]
+		}
+		if m := secretEntry.FindStringSubmatch(strings.TrimLeft(strings.TrimRight(line, "\n"), "+-")); m != nil && keptValue(m[2]+m[3]+m[4], false) {
+			return true
 		}
 		_, alone := aloneRun(strings.TrimRight(line, "\r\n"))
 		for _, run := range runs(line) {

@@ -174,7 +174,7 @@ func removed(line string) bool {
 
 // ownSpans finds by our own rules.
 func ownSpans(s string) []Span {
-	return joinSpans(keySpans(s), patternSpans(s), assignmentSpans(s))
+	return joinSpans(keySpans(s), patternSpans(s), assignmentSpans(s), KeptValues(s))
 }
 
 // patternSpans are those redactPatterns takes out.

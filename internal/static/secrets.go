@@ -142,10 +142,10 @@ func withoutSecrets(line string) piece {
 
 // secrets is the rule: credentials in added lines. Hard-coded production secrets are a 10 (spec.md D3.1).
 func secrets(f *file) []hit {
-	out, paired := f.keys(), f.paired()
+	out, placed := f.keys(), f.placed()
 	f.each(func(i int, l diff.Line) {
 		var told []span // one finding for each value, whatever kinds it is of
-		for _, s := range append(paired[i], find(l.Text)...) {
+		for _, s := range append(placed[i], find(l.Text)...) {
 			if overlaps(told, s.start, s.end) {
 				continue
 			}
@@ -211,16 +211,20 @@ func (f *file) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// paired are the secret halves of access keys of AWS, by the index of their line.
-func (f *file) paired() map[int][]span {
+// placed are the secrets that tell themselves by what stands in other lines, by the index of their line.
+func (f *file) placed() map[int][]span {
 	out, text := map[int][]span{}, f.text()
-	i, at := 0, 0 // the line, and where it begins
-	for _, p := range sanitize.PairedSecrets(text) {
-		if n := strings.LastIndexByte(text[at:p.Start], '\n') + 1; n > 0 {
-			i, at = i+strings.Count(text[at:at+n], "\n"), at+n
+	add := func(spans []sanitize.Span, rule, what string, certain bool) {
+		i, at := 0, 0 // the line, and where it begins
+		for _, p := range spans {
+			if n := strings.LastIndexByte(text[at:p.Start], '\n') + 1; n > 0 {
+				i, at = i+strings.Count(text[at:at+n], "\n"), at+n
+			}
+			out[i] = append(out[i], span{p.Start - at, p.End - at, rule, what, certain})
 		}
-		out[i] = append(out[i], span{p.Start - at, p.End - at, "aws-secret", "an AWS secret access key", true})
 	}
+	add(sanitize.PairedSecrets(text), "aws-secret", "an AWS secret access key", true)
+	add(sanitize.KeptValues(text), "kubernetes-secret", "a value of a Kubernetes Secret", false)
 	return out
 }
 

@@ -1,0 +1,64 @@
+package sanitize
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// secretOf is a Secret of Kubernetes with one entry.
+func secretOf(section, entry string) string {
+	return "apiVersion: v1\nkind: Secret\nmetadata:\n  name: app\n" + section + ":\n  " + entry + "\n"
+}
+
+func inBase64(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }
+
+// What a Secret of Kubernetes keeps is masked under whatever name it stands (threats.md T648).
+func TestKeptValues(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6Yh3J"
+	address := inBase64("postgres://app:V3x8Qm7Tv2Kq9WpL@db.acme.io/x")
+	for name, c := range map[string]struct{ text, value string }{
+		"an address":           {secretOf("data", "postgres-url: "+address), address},
+		"a short password":     {secretOf("data", "smtp: "+inBase64("Zq5NmA75mADg")), inBase64("Zq5NmA75mADg")},
+		"drawn bytes":          {secretOf("data", "seed: "+inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")), inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")},
+		"in clear":             {secretOf("stringData", "smtp: "+value), value},
+		"in quotes":            {secretOf("stringData", `"smtp": "`+value+`" # the relay`), value},
+		"below its name":       {secretOf("stringData", "smtp: |-\n    "+value), value},
+		"wrapped":              {secretOf("data", "dsn: >-\n    "+address[:40]+"\n    "+address[40:]), address[:40]},
+		"the kind comes last":  {"data:\n  dsn: " + address + "\nkind: Secret\n", address},
+		"in a list":            {"items:\n- apiVersion: v1\n  kind: Secret\n  stringData:\n    smtp: " + value + "\n- kind: Pod\n", value},
+		"the list begins so":   {"items:\n  - kind: 'Secret'\n    stringData:\n      smtp: " + value + "\n", value},
+		"behind other objects": {"kind: Pod\n---\n" + secretOf("data", "dsn: "+address), address},
+		"lines of two bytes":   {strings.ReplaceAll(secretOf("data", "dsn: "+address), "\n", "\r\n"), address},
+	} {
+		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(c.text, "\n"), "\n", "\n+") + "\n"
+		if maskChange(t, nil, &diff, nil); strings.Contains(diff, c.value) || strings.Contains(Mask(c.text), c.value) {
+			t.Errorf("%s: shown in\n%s", name, diff)
+		}
+		lawsOfMask(t, c.text)
+	}
+	// A hunk may show the value alone.
+	whole := secretOf("stringData", "a: b\n  c: d\n  e: f\n  smtp: 8c3f01be97a24d56e0b9c81f7a6d2e43")
+	piece := "@@ -8,2 +8,2 @@ stringData:\n   e: f\n-  smtp: x\n+  smtp: 8c3f01be97a24d56e0b9c81f7a6d2e43\n"
+	keys := KeyLines{}
+	keys.Learn(whole)
+	if maskChange(t, nil, &piece, map[*string]KeyLines{&piece: keys}); strings.Contains(piece, "8c3f") || !MayHoldKey("  smtp: 8c3f01be97a24d56e0b9c81f7a6d2e43\n") {
+		t.Errorf("a piece is shown as\n%s", piece)
+	}
+}
+
+// Settings in words, templates, and what stands in other objects are shown (threats.md T648).
+func TestKeptValuesAreNoSettings(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6Yh3J"
+	for _, text := range []string{
+		secretOf("data", "username: "+inBase64("administrator")), secretOf("data", "password: {{ .Values.smtp | b64enc }}"), secretOf("stringData", "host: mail1.acme.io:587"), secretOf("data", "url: "+inBase64("redis://redis-1.acme.io:6379/0")),
+		secretOf("data", "ca.crt: "+inBase64("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")), secretOf("stringData", "smtp: ${SMTP_RELAY_1}"), secretOf("stringData", "mode: smtp-over-tls12"), secretOf("data", "user: "+inBase64("your-user-1")),
+		secretOf("stringData", "app.yaml: |\n    level: debug\n    workers: 12"), secretOf("metadata", "smtp: "+value), strings.ReplaceAll(secretOf("data", "smtp: "+value), "Secret", "ConfigMap"),
+		"items:\n- kind: Secret\n  type: Opaque\n- kind: ConfigMap\n  data:\n    smtp: " + value + "\n", "kind: Secret\n---\nkind: ConfigMap\ndata:\n  smtp: " + value + "\n", strings.ReplaceAll(secretOf("data", "smtp: "+inBase64(value)), "Secret", "SecretStore"),
+	} {
+		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
+		if was := diff; maskChange(t, nil, &diff, nil) != 0 || diff != was || len(KeptValues(text)) > 0 {
+			t.Errorf("masked:\n%s", diff)
+		}
+	}
+}
