@@ -15,30 +15,49 @@ import (
 
 // keys are the lines of keys in the files of which a piece is shown that may hold some. A piece may have neither the header nor the footer of its key, nor the
 // id of its secret, so the files are read whole, changed ones in both versions; a version that cannot be read is taken to have a key wherever its pieces look like one.
+// What only the name of a file makes a secret is among them.
 func (l *Loop) keys(ctx context.Context, snap Snapshot) (map[string]sanitize.KeyLines, error) {
-	all := map[string]sanitize.KeyLines{}
+	all, read := map[string]sanitize.KeyLines{}, map[string]bool{}
 	for _, f := range snap.Brief.Files {
+		keys := namedKeys(f)
+		all[f.Path] = keys
 		if !piecesMayHoldKey(f) {
 			continue
 		}
-		keys := sanitize.KeyLines{}
+		read[f.Path] = true
 		for _, side := range []struct{ commit, path string }{{snap.Range.Head, f.Path}, {snap.Range.MergeBase, cmp.Or(f.OldPath, f.Path)}} {
 			if err := l.learnKeys(ctx, keys, side.commit, spelling.Raw(side.path), append(texts(f.Context), f.Diff)...); err != nil {
 				return nil, err
 			}
 		}
-		all[f.Path] = keys
 	}
 	for _, f := range snap.Brief.Related {
-		if all[f.Path] != nil || !slices.ContainsFunc(f.Regions, mayHoldKey) {
+		if all[f.Path] == nil {
+			all[f.Path] = sanitize.KeyLines{}
+		}
+		for _, r := range f.Regions {
+			all[f.Path].LearnNamed(spelling.Raw(f.Path), r.Text)
+		}
+		if read[f.Path] || !slices.ContainsFunc(f.Regions, mayHoldKey) {
 			continue
 		}
-		all[f.Path] = sanitize.KeyLines{}
 		if err := l.learnKeys(ctx, all[f.Path], snap.Range.Head, spelling.Raw(f.Path), texts(f.Regions)...); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// namedKeys are the lines in what is shown of a changed file that hold what only its name makes a secret.
+func namedKeys(f review.BriefFile) sanitize.KeyLines {
+	keys := sanitize.KeyLines{}
+	for _, name := range []string{f.Path, cmp.Or(f.OldPath, f.Path)} {
+		keys.LearnNamedDiff(spelling.Raw(name), f.Diff)
+		for _, r := range f.Context {
+			keys.LearnNamed(spelling.Raw(name), r.Text)
+		}
+	}
+	return keys
 }
 
 // learnKeys adds the lines of keys in a version of a file; of one that cannot be read, what looks like them in its pieces.

@@ -55,7 +55,9 @@ func Read(ctx context.Context, src Source, o Options, listings []review.Listing,
 			refused = append(refused, f.File+" has no line that could be shown")
 			continue
 		}
-		if _, err := sanitize.MaskChange(ctx, []*string{&f.Text}, nil, nil, []*string{&f.Reason}); err != nil {
+		keys := sanitize.KeyLines{}
+		keys.LearnNamed(name, f.Text)
+		if _, err := sanitize.MaskChange(ctx, []*string{&f.Text}, nil, map[*string]sanitize.KeyLines{&f.Text: keys}, []*string{&f.Reason}); err != nil {
 			return nil, nil, err
 		}
 		f.Lines = strings.Count(strings.TrimSuffix(f.Text, "\n"), "\n") + 1

@@ -211,7 +211,7 @@ func (f *file) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// placed are the secrets that tell themselves by what stands in other lines, by the index of their line.
+// placed are the secrets that tell themselves by what stands in other lines, or by the name of their file, by the index of their line.
 func (f *file) placed() map[int][]span {
 	out, text := map[int][]span{}, f.text()
 	add := func(spans []sanitize.Span, rule, what string, certain bool) {
@@ -225,6 +225,7 @@ func (f *file) placed() map[int][]span {
 	}
 	add(sanitize.PairedSecrets(text), "aws-secret", "an AWS secret access key", true)
 	add(sanitize.KeptValues(text), "kubernetes-secret", "a value of a Kubernetes Secret", false)
+	add(sanitize.FileSecrets(f.path, text), "file-secret", "a password written into the code", false)
 	return out
 }
 

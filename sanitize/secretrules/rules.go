@@ -1,5 +1,5 @@
 // Package secretrules finds secrets by the rules of gitleaks 8.30.1, which table.go holds. It answers what gitleaks does for a text
-// without a file name; tools/secretrules writes the table and compares the two.
+// without a file name, and apart from that what those rules say that ask for one; tools/secretrules writes the table and compares the two.
 package secretrules
 
 import (
@@ -19,6 +19,8 @@ type Rule struct {
 	// Keywords are the prefilter, in small letters: without one of them in the text the rule is not tried.
 	Keywords []string
 	re       *lazyregexp.Regexp
+	// path is what the name of a file has to be like; nil is every text.
+	path *lazyregexp.Regexp
 	// group is the group of re that is the secret; 0 is the first one that is not empty, or all without groups.
 	group int
 	// entropy is what a secret must have more of, in bits for each byte.
@@ -77,6 +79,25 @@ func Find(text string, limit int) (secrets []string, ok bool) {
 		}
 	}
 	return secrets, true
+}
+
+// FindNamed returns the secrets that the rules about files of such a name find in a text of one.
+func FindNamed(path, text string) (secrets []string) {
+	lower := ""
+	for _, r := range named() {
+		if !r.path.MatchString(path) {
+			continue
+		}
+		if lower == "" {
+			lower = strings.ToLower(text)
+		}
+		if slices.ContainsFunc(r.Keywords, func(w string) bool { return strings.Contains(lower, w) }) {
+			for _, f := range r.find(nil, text) {
+				secrets = append(secrets, f.secret)
+			}
+		}
+	}
+	return secrets
 }
 
 // keywords are those of all rules, in their order.

@@ -38,7 +38,7 @@ var allowed = sync.OnceValue(func() []allowlist {
 	}
 })
 
-// Rules are what is looked for, in the order of their names.
+// Rules are what is looked for in every text, in the order of their names.
 var Rules = sync.OnceValue(func() []Rule {
 	return []Rule{
 		{id: "1password-secret-key", re: lazyregexp.New(`\bA3-[A-Z0-9]{6}-(?:(?:[A-Z0-9]{11})|(?:[A-Z0-9]{6}-[A-Z0-9]{5}))-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}\b`), Keywords: []string{"a3-"}, entropy: 3.8},
@@ -338,5 +338,16 @@ yandex yeoman yet- yet. yet_ yii- yii. yii_ youtube yui- yui. yui_ zend zero zip
 		{id: "yandex-api-key", re: lazyregexp.New(`(?i)[\w.-]{0,50}?(?:yandex)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(AQVN[A-Za-z0-9_\-]{35,38})(?:[\x60'"\s;]|\\[nr]|$)`), Keywords: []string{"yandex"}},
 		{id: "yandex-aws-access-token", re: lazyregexp.New(`(?i)[\w.-]{0,50}?(?:yandex)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(YC[a-zA-Z0-9_\-]{38})(?:[\x60'"\s;]|\\[nr]|$)`), Keywords: []string{"yandex"}},
 		{id: "zendesk-secret-key", re: lazyregexp.New(`(?i)[\w.-]{0,50}?(?:zendesk)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}([a-z0-9]{40})(?:[\x60'"\s;]|\\[nr]|$)`), Keywords: []string{"zendesk"}},
+	}
+})
+
+// named are what is looked for in files of some names.
+var named = sync.OnceValue(func() []Rule {
+	return []Rule{
+		{id: "freemius-secret-key", re: lazyregexp.New(`(?i)["']secret_key["']\s*=>\s*["'](sk_[\S]{29})["']`), Keywords: []string{"secret_key"}, path: lazyregexp.New(`(?i)\.php$`)},
+		{id: "hashicorp-tf-password", re: lazyregexp.New(`(?i)[\w.-]{0,50}?(?:administrator_login_password|password)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}("[a-z0-9=_\-]{8,20}")(?:[\x60'"\s;]|\\[nr]|$)`), Keywords: []string{"administrator_login_password", "password"}, path: lazyregexp.New(`(?i)\.(?:tf|hcl)$`), entropy: 2},
+		{id: "nuget-config-password", re: lazyregexp.New(`(?i)<add key=\"(?:(?:ClearText)?Password)\"\s*value=\"(.{8,})\"\s*/>`), Keywords: []string{"<add key="}, path: lazyregexp.New(`(?i)nuget\.config$`), entropy: 1, allowed: []allowlist{
+			{re: lazyregexp.New(`(?:33f!!lloppa|hal\+9ooo_da!sY|^\%\S.*\%$)`)},
+		}},
 	}
 })

@@ -1,5 +1,5 @@
-// Secretrules writes the table of sanitize/secretrules out of the default configuration of the gitleaks that go.mod pins. Rules and
-// allowlists about the names of files are left out: prloop asks about texts.
+// Secretrules writes the table of sanitize/secretrules out of the default configuration of the gitleaks that go.mod pins. Allowlists
+// about the names of files are left out, and rules that ask for such a name stand apart: prloop mostly asks about texts.
 package main
 
 import (
@@ -75,33 +75,52 @@ func table() ([]byte, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&b, "// allowed are what no rule takes for a secret.\nvar allowed = sync.OnceValue(func() []allowlist {\nreturn []allowlist{%s}\n})\n\n", all)
-	b.WriteString("// Rules are what is looked for, in the order of their names.\nvar Rules = sync.OnceValue(func() []Rule {\nreturn []Rule{\n")
+	var anywhere, named bytes.Buffer
 	for _, id := range slices.Sorted(slices.Values(d.Config.OrderedRules)) {
 		r := d.Config.Rules[id]
-		if r.Path != nil { // it is about files of one name
+		if r.Regex == nil || id == byForm { // a file is a secret by its name alone
 			continue
 		}
-		if len(r.Keywords) == 0 || len(r.RequiredRules) > 0 || r.SkipReport {
-			return nil, fmt.Errorf("rule %s asks for more than sanitize/secretrules can", id)
+		list := &anywhere
+		if r.Path != nil {
+			list = &named
 		}
-		own, err := allowlists(r.Allowlists)
-		if err != nil {
+		if err := write(list, r); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", id, err)
 		}
-		fmt.Fprintf(&b, "{id: %q, re: lazyregexp.New(%s), Keywords: %#v", id, quote(r.Regex.String()), slices.Compact(slices.Sorted(slices.Values(r.Keywords))))
-		if r.SecretGroup > 0 {
-			fmt.Fprintf(&b, ", group: %d", r.SecretGroup)
-		}
-		if r.Entropy > 0 {
-			fmt.Fprintf(&b, ", entropy: %v", r.Entropy)
-		}
-		if own != "" {
-			fmt.Fprintf(&b, ", allowed: []allowlist{%s}", own)
-		}
-		b.WriteString("},\n")
 	}
-	b.WriteString("}\n})\n")
+	fmt.Fprintf(&b, "// Rules are what is looked for in every text, in the order of their names.\nvar Rules = sync.OnceValue(func() []Rule {\nreturn []Rule{\n%s}\n})\n\n", anywhere.Bytes())
+	fmt.Fprintf(&b, "// named are what is looked for in files of some names.\nvar named = sync.OnceValue(func() []Rule {\nreturn []Rule{\n%s}\n})\n", named.Bytes())
 	return format.Source(b.Bytes())
+}
+
+// byForm is the rule about Secrets of Kubernetes, which sanitize/kubernetes.go tells by their form, whatever their file is called.
+const byForm = "kubernetes-secret-yaml"
+
+// write adds a rule to a list.
+func write(b *bytes.Buffer, r config.Rule) error {
+	if len(r.Keywords) == 0 || len(r.RequiredRules) > 0 || r.SkipReport {
+		return fmt.Errorf("it asks for more than sanitize/secretrules can")
+	}
+	own, err := allowlists(r.Allowlists)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "{id: %q, re: lazyregexp.New(%s), Keywords: %#v", r.RuleID, quote(r.Regex.String()), slices.Compact(slices.Sorted(slices.Values(r.Keywords))))
+	if r.Path != nil {
+		fmt.Fprintf(b, ", path: lazyregexp.New(%s)", quote(r.Path.String()))
+	}
+	if r.SecretGroup > 0 {
+		fmt.Fprintf(b, ", group: %d", r.SecretGroup)
+	}
+	if r.Entropy > 0 {
+		fmt.Fprintf(b, ", entropy: %v", r.Entropy)
+	}
+	if own != "" {
+		fmt.Fprintf(b, ", allowed: []allowlist{%s}", own)
+	}
+	b.WriteString("},\n")
+	return nil
 }
 
 // allowlists are those that can apply to a text without a name. The expressions of one are joined as gitleaks joins them.

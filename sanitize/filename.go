@@ -1,0 +1,42 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/sanitize/secretrules"
+)
+
+// numberedName is a name of small letters in several parts, with small numbers.
+var numberedName = lazyregexp.New(`^[a-z]+(?:[-_](?:[a-z]+[0-9]{0,2}|[0-9]{1,2}))+$`)
+
+// FileSecrets are the values in a text of a file that only its name makes secrets: short passwords in Terraform, for instance, which are words elsewhere. What is made
+// of words, or says that it is made up, is none.
+func FileSecrets(path, text string) (out []Span) {
+	values := map[string]bool{}
+	for _, v := range secretrules.FindNamed(path, text) {
+		v = strings.Trim(v, `"`)
+		if len(v) >= minKept && LettersAndDigits(v) && Entropy(v) >= minPasswordBits && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v) && !plainWords(v) && !numberedName.MatchString(v) && !strings.ContainsAny(v, " \t\n") {
+			values[v] = true
+		}
+	}
+	return slices.DeleteFunc(occurrences(text, values), func(p Span) bool { return !wordEnds(text, p) })
+}
+
+// wordEnds reports whether a span begins and ends with a word.
+func wordEnds(s string, p Span) bool {
+	return (p.Start == 0 || !wordByte(s[p.Start-1])) && (p.End == len(s) || !wordByte(s[p.End]))
+}
+
+// LearnNamed adds the lines of a text of a file, or of a piece of one, that hold what only its name makes a secret.
+func (k KeyLines) LearnNamed(path, text string) {
+	k.learn(text, func(s string) []Span { return FileSecrets(path, s) })
+}
+
+// LearnNamedDiff is LearnNamed for both versions that a diff of the file shows.
+func (k KeyLines) LearnNamedDiff(path, diff string) {
+	for _, other := range "+-" {
+		k.LearnNamed(path, version(diff, byte(other)))
+	}
+}

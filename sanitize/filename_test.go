@@ -1,0 +1,41 @@
+package sanitize
+
+import (
+	"strings"
+	"testing"
+)
+
+// Rules about files of one name hold in those files, in pieces and in diffs of them, and nowhere else (threats.md T649).
+func TestFileSecrets(t *testing.T) {
+	for _, c := range []struct{ path, line, value string }{
+		{"infra/db.tf", `  password   = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
+		{"vm.TF", `  administrator_login_password = "kV5-tQ9z_w5x"`, "kV5-tQ9z_w5x"},
+		{"a.hcl", `db_password = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
+		{"NuGet.Config", `      <add key="ClearTextPassword" value="Zq5!NmA75mADg" />`, "Zq5!NmA75mADg"},
+	} {
+		for path, masked := range map[string]bool{c.path: true, "main.py": false} {
+			piece, diff := "a\n"+c.line+"\n", "@@ -1,2 +1,2 @@\n a\n-x\n+"+c.line+"\n"
+			keys := KeyLines{}
+			keys.LearnNamed(path, piece)
+			keys.LearnNamedDiff(path, diff)
+			pieces := map[*string]KeyLines{&diff: keys}
+			if maskChange(t, nil, &diff, pieces); strings.Contains(diff, c.value) == masked || strings.Contains(diff, Redacted) != masked {
+				t.Errorf("%s in %s is shown as %s", c.line, path, diff)
+			}
+			if got := len(FileSecrets(path, piece)) == 1; got != masked {
+				t.Errorf("%s in %s is found: %v", c.line, path, got)
+			}
+		}
+	}
+	for path, lines := range map[string][]string{
+		"main.tf": {`password = "changeme1"`, `password = "prod-db-1"`, `password_secret_name = "db-password-2"`, `password = "sunshine"`, `password_policy = "strict_policy_v2"`, `password = var.password_1`, `password = "your-password-1"`,
+			`password_hash = "bcrypt-sha256"`, `password = "admin-password1"`},
+		"nuget.config": {`<add key="ClearTextPassword" value="%NUGET_TOKEN_1%" />`, `<add key="Password" value="your-password-1" />`, `<add key="Username" value="Zq5NmA75mADg" />`},
+	} {
+		for _, line := range lines {
+			if FileSecrets(path, line+"\n") != nil {
+				t.Errorf("%s in %s is a secret", line, path)
+			}
+		}
+	}
+}
