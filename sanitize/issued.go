@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/base64"
 	"strings"
 	"sync"
 
@@ -53,6 +54,12 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 		one("sqco_", `sqco_[0-9A-Za-z]{59}`), // SonarCloud
 		one("slk_", `slk_[0-9a-f]{64}`),      // Sourcegraph
 		one("==:", `[0-9A-Za-z+/]{22}==:[0-9A-Za-z]{32}`),
+		one("sk-lf-", `sk-lf-`+hexUUID),                                             // Langfuse
+		one("T3BlbkFJ", `sk-[0-9A-Za-z_-]{8,}T3BlbkFJ[0-9A-Za-z_-]{16,}`),           // OpenAI, of whatever kind
+		alone(`oy2[0-9a-z]{43}`, "oy2"),                                             // NuGet
+		{words: botNumbers, re: lazyregexp.New(botToken), sure: ofBot, alone: true}, // Discord
+		{words: []string{"discord", "Discord", "DISCORD"}, re: lazyregexp.New(botToken), sure: hasDigit, alone: true},
+		one("wandb login ", `wandb login (?:--?[a-z-]{1,20}(?:[ =]\S{1,200})? )?[0-9a-f]{40}\b`),
 		one("thog-secret-", `thog-secret-[0-9a-f]{32}`),
 		{words: []string{"tfp_"}, re: lazyregexp.New(`tfp_[0-9A-Za-z_-]{40,59}`), sure: hasDigit}, // Typeform
 		one("BBFF-", `BBFF-[0-9A-Za-z]{30}`),                                                      // Ubidots
@@ -71,6 +78,18 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 	}
 	return list
 })
+
+// botToken is a token of a bot of Discord: its number in base64, when the token was made, and a signature. botNumbers are how digits begin in base64.
+const botToken = `[MNO][0-9A-Za-z]{22,27}\.[0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{27,38}`
+
+var botNumbers = []string{"MT", "MD", "Mj", "Mz", "NT", "ND", "Nj", "Nz", "OD", "OT"}
+
+// ofBot reports whether a token of that form begins with a number.
+func ofBot(v string) bool {
+	number, _, _ := strings.Cut(v, ".")
+	digits, err := base64.RawStdEncoding.DecodeString(number)
+	return err == nil && strings.Trim(string(digits), "0123456789") == ""
+}
 
 // standIn reports whether a value in the form of an issuer says that it is no real one, or counts. What every token of the form begins with says nothing.
 func standIn(v string, prefixes []string) bool {

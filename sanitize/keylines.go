@@ -11,7 +11,9 @@ const hunkTitle = 80
 
 // Learn adds the lines of a whole text.
 func (k KeyLines) Learn(text string) {
-	k.learn(text, func(s string) []Span { return joinSpans(filledKeySpans(s), PairedSecrets(s), KeptValues(s)) })
+	k.learn(text, func(s string) []Span {
+		return joinSpans(filledKeySpans(s), PairedSecrets(s), AccountTokens(s), KeptValues(s))
+	})
 }
 
 func (k KeyLines) learn(text string, find func(string) []Span) {
@@ -31,7 +33,7 @@ func (k KeyLines) learn(text string, find func(string) []Span) {
 // the secrets that stand beside their ids in one of its versions.
 func (k KeyLines) LearnPiece(text string) {
 	for _, other := range "+-" {
-		k.learn(version(text, byte(other)), PairedSecrets)
+		k.learn(version(text, byte(other)), func(s string) []Span { return joinSpans(PairedSecrets(s), AccountTokens(s)) })
 	}
 	for line := range strings.Lines(text) {
 		if title := hunkHead.FindString(line); title != "" {

@@ -6,12 +6,14 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// An access key of AWS is an id and a secret, which nothing but the id tells from other base64.
+// An access key of AWS is an id and a secret, which nothing but the id tells from other base64; an account of Twilio has an id and a token of hex.
 
 var (
 	accessKeyID = lazyregexp.New(`\b(?:AKIA|ASIA|ABIA|ACCA|A3T[0-9A-Z])[0-9A-Z]{16}\b`)
 	// accessKeyWords are the beginnings of an id.
 	accessKeyWords = []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}
+	accountSID     = lazyregexp.New(`\bAC[0-9a-f]{32}\b`)
+	accountToken   = lazyregexp.New(`^[0-9a-f]{32}$`)
 )
 
 const (
@@ -22,22 +24,35 @@ const (
 )
 
 // PairedSecrets are the secret halves of access keys of AWS, which stand near their ids.
-func PairedSecrets(s string) (out []Span) {
+func PairedSecrets(s string) []Span {
 	if !containsAny(s, accessKeyWords) {
 		return nil
 	}
+	return besideIDs(s, accessKeyID, paired)
+}
+
+// AccountTokens are the tokens of accounts of Twilio, which stand near their ids.
+func AccountTokens(s string) []Span {
+	if !strings.Contains(s, "AC") {
+		return nil
+	}
+	return besideIDs(s, accountSID, func(v string) bool { return accountToken.MatchString(v) && hexKey(v) && !MadeUp(v) && !counts(v) })
+}
+
+// besideIDs are the words near an id that are secret.
+func besideIDs(s string, id *lazyregexp.Regexp, secret func(string) bool) (out []Span) {
 	done := 0
-	for _, id := range accessKeyID.FindAllStringIndex(s, -1) {
-		from, to := linesAround(s, id[0], id[1])
+	for _, at := range id.FindAllStringIndex(s, -1) {
+		from, to := linesAround(s, at[0], at[1])
 		for i := max(from, done); i < to; i++ {
 			start := i
 			for i < len(s) && base64Byte(s[i]) && s[i] != '=' {
 				i++
 			}
-			if i-start == pairedSecret+1 && markAt(s, start) {
+			if start < i && markAt(s, start) && !secret(s[start:i]) {
 				start++
 			}
-			if paired(s[start:i]) {
+			if secret(s[start:i]) {
 				out = append(out, Span{Start: start, End: i})
 			}
 			done = i

@@ -62,3 +62,17 @@ func TestPairedSecretsInPieces(t *testing.T) {
 		}
 	}
 }
+
+// The token of an account of Twilio is known by the id beside it (threats.md T650).
+func TestAccountTokens(t *testing.T) {
+	const id, token = "AC197e20b717859f384315f41be113047c", "f875a156da6c3803d8e3c8a471a288c9"
+	for text, masked := range map[string]bool{
+		`client = twilio("` + id + `", "` + token + `")`: true, "sid:\n  " + id + "\n  " + token: true,
+		`x = ("` + token + `")`: false, id + "\n\n\n\n" + token: false, id + " " + token + token[:8]: false, "PAC" + id[2:] + " " + token: false,
+	} {
+		diff := "@@ -0,0 +1,5 @@\n+" + strings.ReplaceAll(text, "\n", "\n+") + "\n"
+		if maskChange(t, nil, &diff, nil); strings.Contains(diff, token) == masked || len(AccountTokens(text)) == 1 != masked {
+			t.Errorf("%q is shown as %q", text, diff)
+		}
+	}
+}

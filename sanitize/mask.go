@@ -204,7 +204,7 @@ func patternSpans(s string) []Span {
 			})
 		}
 	}
-	return append(out, PairedSecrets(s)...)
+	return append(append(out, PairedSecrets(s)...), AccountTokens(s)...)
 }
 
 // widen takes the whole word a match stands in.
