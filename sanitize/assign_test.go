@@ -120,6 +120,7 @@ func TestUsersAndGroupsAreNoPasswords(t *testing.T) {
 	for _, line := range []string{
 		"docker run --rm -u 1000:1000 -v $PWD:/src img", "Run it with `docker run -u 1000:1000`.", `args '-u root:root'`, `args "-u jenkins:docker"`, `      options: -u 1001:1001`, `{"run": "docker run -u node:node"}`,
 		"docker exec -u www-data:www-data web ls", "podman run -u nobody:nogroup img", "oc login -u https://api.cluster:6443", "ffuf -u https://acme.io/FUZZ -w words.txt", "(`sonar-scanner -u https://sonar.acme.io`)",
+		"curl -u elastic:elastic http://localhost:9200/_cat", "curl -u admin:admin https://grafana.example.com/api", "curl https://acme.io -o x; docker run -u node:node img", "curl -u user:password https://acme.io",
 	} {
 		if got := Mask(line); got != line {
 			t.Errorf("%s is masked: %s", line, got)
@@ -127,6 +128,7 @@ func TestUsersAndGroupsAreNoPasswords(t *testing.T) {
 	}
 	for _, line := range []string{
 		"curl -u app:s3cretpw https://acme.io", "curl -u admin:sunshine https://acme.io", "http -u 1000:q7Rz2Lm9 acme.io", "xh -u 4711:84729104738 acme.io", "curl -u root:docker42 acme.io", "influx -u root:rootroot", "curl -u App:/q7Rz2Lm9 acme.io",
+		"curl -u svc-artifacts:svc-artifacts https://artifacts.acme.io/x -o x", `curl -s -u 4711:93517 "https://sms.acme.io/send?to=1"`, "$(curl https://acme.io/x -u jenkins:docker)",
 	} {
 		if got := Mask(line); !strings.Contains(got, Redacted) {
 			t.Errorf("%s is shown", line)

@@ -145,7 +145,7 @@ func IssuedTokens(line string) (out []Span) {
 // in are the places in a line that are a token of the pattern.
 func (p pattern) in(line string) (out [][]int) {
 	for _, m := range p.re.FindAllStringIndex(line, -1) {
-		if p.sureOf(line[m[0]:m[1]]) && (!p.alone || aloneIn(line, m[0], m[1])) {
+		if p.sureOf(line[m[0]:m[1]]) && (!p.alone || aloneIn(line, m[0], m[1])) && (p.here == nil || p.here(line, m[0], m[1])) {
 			out = append(out, m)
 		}
 	}

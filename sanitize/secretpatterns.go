@@ -22,6 +22,8 @@ type pattern struct {
 	all bool
 	// alone matches count only as words of their own.
 	alone bool
+	// here is asked about the place of each match in its line when it is set.
+	here func(line string, start, end int) bool
 }
 
 // sureOf reports whether a match is a secret.
@@ -66,7 +68,7 @@ var ownPatterns = sync.OnceValue(func() []pattern {
 		{words: []string{"hf_"}, re: lazyregexp.New(`hf_[0-9A-Za-z]{34,}`), sure: mixedLetters},
 		{words: []string{"gsk_"}, re: lazyregexp.New(`gsk_[0-9A-Za-z]{30,}`)},
 		{words: []string{"api_org_"}, re: lazyregexp.New(`api_org_[0-9A-Za-z]{34,}`), sure: mixedLetters},
-		{words: []string{"-u "}, re: lazyregexp.New(`-u\s+["']?[\w.-]+:[^\s"'$]{4,}`), sure: passwordGiven},
+		{words: []string{"-u "}, re: lazyregexp.New(`-u\s+["']?[\w.-]+:[^\s"'$]{4,}`), here: passwordGiven},
 		one(encodedBegin, encodedBegin+`[0-9A-Za-z+/]{0,32}(?:UFJJVkFU|UklWQVRF|FBSSVZB)[0-9A-Za-z+/]{20,}={0,2}`), // PRIVATE, at any of three places
 		{words: []string{"ATBB"}, re: lazyregexp.New(`ATBB[0-9A-Za-z]{28,}`), sure: hasDigit},
 		one("CCIPAT_", `CCIPAT_[0-9A-Za-z]{20,}_[0-9a-f]{40}`),
@@ -171,18 +173,43 @@ var (
 	scheme = lazyregexp.New(`^[a-z][a-z0-9+.-]{1,15}$`)
 )
 
-// passwordGiven reports whether what a command is given as user and password holds one. Commands that know no password have an option of this name too: what stands there is a user
-// and a group, or an address.
-func passwordGiven(v string) bool {
-	user, password, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(v, "-u"), " \t\"'"), ":")
+// passwordGiven reports whether what a command is given as user and password from start to end of a line holds one. Commands that know no password have an option of this name
+// too: what stands there is a user and a group, or an address. Curl knows nothing but a password, so for it a name twice and numbers are one, unless the line names no host but
+// one of a set-up for development.
+func passwordGiven(line string, start, end int) bool {
+	user, password, _ := strings.Cut(strings.TrimLeft(strings.TrimPrefix(line[start:end], "-u"), " \t\"'"), ":")
 	password = strings.TrimRight(password, "`.,;:)]}|\\>")
 	switch {
-	case password == user, wordOfPassword.MatchString(password), groupName.MatchString(password):
+	case wordOfPassword.MatchString(password):
+		return false
+	case curlBefore.MatchString(line[max(0, start-curlReach):start]) && farHost(line[max(0, start-curlReach):min(len(line), end+curlReach)]):
+		return true
+	case password == user, groupName.MatchString(password):
 		return false
 	case accountID.MatchString(user) && accountID.MatchString(password):
 		return false
 	}
 	return !(strings.HasPrefix(password, "//") && scheme.MatchString(user))
+}
+
+var (
+	// curlBefore is what stands before an option of curl in its line.
+	curlBefore = lazyregexp.New(`(?:^|[^\w-])curl(?:\.exe)?\s(?:[^|;&]*\s)?$`)
+	// webHost is a host in an address.
+	webHost = lazyregexp.New(`\bhttps?://([A-Za-z0-9.-]+)`)
+)
+
+// curlReach is how far from its option a command is read, in bytes.
+const curlReach = 512
+
+// farHost reports whether a line has an address of a host that is none of a set-up for development.
+func farHost(line string) bool {
+	for _, m := range webHost.FindAllStringSubmatch(line, -1) {
+		if !LocalHost(m[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
