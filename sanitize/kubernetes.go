@@ -156,7 +156,8 @@ func keptValue(v string, encoded bool) bool {
 	case strings.Contains(v, "://"):
 		return passwordInside.MatchString(v) && LettersAndDigits(v)
 	}
-	return len(v) >= least && LettersAndDigits(v) && Entropy(v) >= minPasswordBits && !plainWords(v) && !className(v)
+	signs := encoded && strings.ContainsAny(v, `!$*^%&?\=+`) && strings.ToUpper(v) != v && strings.ToLower(v) != v // a password without a digit
+	return len(v) >= least && (signs || LettersAndDigits(v)) && Entropy(v) >= minPasswordBits && !plainWords(v) && !className(v)
 }
 
 // printable reports whether a text is of ASCII that can be seen, with blanks and line ends.

@@ -20,6 +20,7 @@ func TestKeptValues(t *testing.T) {
 	for name, c := range map[string]struct{ text, value string }{
 		"an address":           {secretOf("data", "postgres-url: "+address), address},
 		"a short password":     {secretOf("data", "smtp: "+inBase64("Zq5NmA75mADg")), inBase64("Zq5NmA75mADg")},
+		"signs, no digit":      {secretOf("data", "extra: UyFCXCpkJHpEc2I9"), "UyFCXCpkJHpEc2I9"},
 		"drawn bytes":          {secretOf("data", "seed: "+inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")), inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")},
 		"in clear":             {secretOf("stringData", "smtp: "+value), value},
 		"in quotes":            {secretOf("stringData", `"smtp": "`+value+`" # the relay`), value},
