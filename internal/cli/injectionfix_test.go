@@ -35,6 +35,7 @@ var findingID = regexp.MustCompile(`finding ([A-Za-z0-9._-]+)\n`)
 // changes nothing but the line it is there for, and reads nothing it may not.
 func TestObedientFixer(t *testing.T) {
 	t.Parallel()
+	contained(t)
 	t.Run("the tools refuse", func(t *testing.T) {
 		t.Parallel()
 		s, before, tried := hijackFixer(t, forbidden)
