@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -82,19 +83,27 @@ func (f File) Same(o File) bool { return f.Exists && o.Exists && f.text.text == 
 
 // Lines are some lines of the file, from and to included, without white space at their ends; those that are blank are left out.
 func (f File) Lines(from, to int) (out []string) {
-	if f.text == nil {
-		return nil
-	}
-	n := 0
-	for line := range strings.Lines(f.text.text) {
-		if n++; n > to {
-			break
-		}
-		if line = strings.TrimRight(line, " \t\r\n"); n >= from && line != "" {
+	for line := range f.between(from, to) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
 			out = append(out, line)
 		}
 	}
 	return out
+}
+
+// between are the lines of the file from one to another, both included.
+func (f File) between(from, to int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if f.text == nil {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(f.text.text) {
+			if n++; n > to || n >= from && !yield(line) {
+				return
+			}
+		}
+	}
 }
 
 // Restored reports whether what a quote shows of lines that were taken away makes whole lines of the file.
@@ -138,17 +147,7 @@ func within(lines []string, code string, beside func(before, behind string) bool
 
 // dense are some lines of the file, from and to included, folded and without any white space, nor a backslash at the end, behind which a line goes on.
 func (f File) dense(from, to int) (out []string) {
-	if f.text == nil {
-		return nil
-	}
-	n := 0
-	for line := range strings.Lines(f.text.text) {
-		if n++; n > to {
-			break
-		}
-		if n < from {
-			continue
-		}
+	for line := range f.between(from, to) {
 		for part := range strings.SplitSeq(strings.TrimRight(line, "\r\n"), "\r") { // where carriage returns alone end lines git sees one
 			out = append(out, strings.TrimSuffix(dense(part), `\`))
 		}
