@@ -107,10 +107,11 @@ func (u *usageWire) cost() *float64 {
 	case own && bill == nil:
 		return nil
 	case bill != nil && (own || string(u.BYOK) != "false" && cost != nil && *bill > *cost):
-		if cost != nil {
-			*bill += *cost
+		if cost == nil {
+			return bill
 		}
-		return bill
+		all := *cost + *bill
+		return &all
 	}
 	return cost
 }
