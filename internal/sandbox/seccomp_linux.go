@@ -58,7 +58,15 @@ var attributes = []uint32{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXA
 // given back, or for 45 s: another child, and prloop's own git. F_SETDELEG does so on folders too, F_NOTIFY is the same interface's way to watch one.
 var leases = []uint32{unix.F_SETLEASE, unix.F_NOTIFY, setDelegation}
 
+// tcpOptions are the options of a TCP connection that send before it is one, hand it to another protocol, or give it keys of routers, which are
+// memory on no account (threats.md T659).
+var tcpOptions = []uint32{unix.TCP_FASTOPEN, unix.TCP_FASTOPEN_CONNECT, unix.TCP_FASTOPEN_KEY, unix.TCP_ULP, unix.TCP_REPAIR,
+	unix.TCP_MD5SIG, unix.TCP_MD5SIG_EXT, addKeyAO, addKeyAO + 1, addKeyAO + 2}
+
 const (
+	// addKeyAO is TCP_AO_ADD_KEY, which the library does not name; the next are TCP_AO_DEL_KEY and TCP_AO_INFO.
+	addKeyAO = 38
+
 	// setDelegation is F_SETDELEG, which Linux 6.19 has and the library does not name.
 	setDelegation = 1024 + 16
 
@@ -158,9 +166,12 @@ func (r filterRules) program() filter {
 	f.when(unix.SYS_IO_SETUP, func(f *filter) { f.fail(unix.ENOSYS) })
 	// Thousands of filters that end with their processes have Linux 6.18 stand still: what frees their machine code waits for itself (threats.md T646).
 	f.when(unix.SYS_SECCOMP, func(f *filter) { f.fail(unix.ENOSYS) })
+	// Names of mappings are memory on no account. The C library and Go do without, as on kernels that have none.
 	f.call(unix.SYS_PRCTL, func(f *filter) {
 		f.argument(0)
-		f.when(unix.PR_SET_SECCOMP, func(f *filter) { f.fail(unix.EINVAL) })
+		for _, what := range []uint32{unix.PR_SET_SECCOMP, unix.PR_SET_VMA} {
+			f.when(what, func(f *filter) { f.fail(unix.EINVAL) })
+		}
 	})
 	f.refuseFlags(unix.SYS_CLONE, 0, newSpaces)
 	f.refuseFlags(unix.SYS_UNSHARE, 0, newSpaces|unix.CLONE_NEWTIME)
@@ -179,7 +190,7 @@ func (r filterRules) program() filter {
 		f.argument(1)
 		f.when(unix.SOL_TCP, func(f *filter) {
 			f.argument(2)
-			for _, option := range []uint32{unix.TCP_FASTOPEN, unix.TCP_FASTOPEN_CONNECT, unix.TCP_FASTOPEN_KEY, unix.TCP_ULP, unix.TCP_REPAIR} {
+			for _, option := range tcpOptions {
 				f.when(option, func(f *filter) { f.fail(unix.EPERM) })
 			}
 		})
