@@ -61,8 +61,11 @@ const (
 	calmEvery = 250 * time.Millisecond
 	// walkEvery is the shortest time between two walks through folders on a disk that does not fill.
 	walkEvery = time.Second
-	// walkShare bounds the part of the time that walks take: one in so many.
+	// walkShare bounds the part of the time that walks, and looks at locks, take: one in so many.
 	walkShare = 20
+	// manyLocks is how many locks of files a child may have at a time. The kernel keeps 200 bytes of each, which no control group counts. Databases
+	// have a few for each connection.
+	manyLocks = 10_000
 )
 
 // watcher watches what one child takes.
@@ -72,6 +75,8 @@ type watcher struct {
 	folders *folders
 	// calm is when the memory is to be looked at next.
 	calm time.Time
+	// locksNext is when its locks are to be looked at next.
+	locksNext time.Time
 	// crowdSeen is when what is at work was last looked at. manyThreads and manySessions are for how long it was too much.
 	crowdSeen                 time.Time
 	manyThreads, manySessions time.Duration
@@ -115,6 +120,9 @@ func (w *watcher) look(last bool) stopped {
 		if stop := w.lookAtProcesses(); stop.reason != ReasonNone {
 			return stop
 		}
+		if stop := w.lookAtLocks(time.Now()); stop.reason != ReasonNone {
+			return stop
+		}
 	}
 	return w.folders.look(w.child.fileHolders, last)
 }
@@ -135,6 +143,18 @@ func (w *watcher) lookAtProcesses() stopped {
 	case resident < w.MemoryBytes/4 && processes <= w.Processes/4:
 		w.calm = time.Now().Add(calmEvery)
 	}
+	return stopped{}
+}
+
+// lookAtLocks finds that a child has too many locks of files (threats.md T660).
+func (w *watcher) lookAtLocks(now time.Time) stopped {
+	if w.MemoryBytes == 0 || now.Before(w.locksNext) {
+		return stopped{}
+	}
+	if w.child.locks() > manyLocks {
+		return stopped{ReasonMemory, fmt.Errorf("had more than %d locks of files at a time", manyLocks)}
+	}
+	w.locksNext = time.Now().Add(max(calmEvery, walkShare*time.Since(now)))
 	return stopped{}
 }
 

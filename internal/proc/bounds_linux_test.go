@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,58 @@ func holdTables(megabytes int) {
 		sum += int(nothing[at])
 	}
 	fmt.Println("holding", sum)
+}
+
+// Locks of files are counted, with control groups and without (threats.md T660).
+func TestLockBounds(t *testing.T) {
+	t.Parallel()
+	for name, noGroups := range map[string]bool{"as this machine can": false, "watched": true} {
+		for n, want := range map[int]Reason{manyLocks / 2: ReasonTimeout, manyLocks + 100: ReasonMemory} {
+			t.Run(fmt.Sprintf("%s, %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				s := self(t, "locks", strconv.Itoa(n))
+				s.Bounds = Bounds{MemoryBytes: 256 << 20, noGroups: noGroups}
+				if want == ReasonTimeout {
+					s.Timeout = 3 * time.Second
+				}
+				if res, err := Run(t.Context(), s); res.Reason != want {
+					t.Errorf("%q (%v), want %q; it said %q", res.Reason, err, want, res.Stdout)
+				}
+			})
+		}
+	}
+}
+
+// takeLocks locks every other byte of a file that has no name.
+func takeLocks(n int) (got int) {
+	f, err := os.CreateTemp("", "locks")
+	if err != nil {
+		return 0
+	}
+	_ = os.Remove(f.Name())
+	for got < n { // from the end, since the kernel looks for the place from the start
+		lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(2 * (n - got)), Len: 1}
+		if unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock) != nil {
+			break
+		}
+		got++
+	}
+	return got
+}
+
+func TestLockOwner(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"1: POSIX  ADVISORY  WRITE 4321 00:2a:77 0 0":    "4321",
+		"1: -> POSIX  ADVISORY  WRITE 4322 00:2a:77 0 0": "4322",
+		"12: FLOCK  ADVISORY  READ 7 fe:00:77 0 EOF":     "7",
+		"13: OFDLCK ADVISORY  WRITE -1 00:2a:77 0 0":     "-1",
+		"": "",
+	} {
+		if got := lockOwner(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
 }
 
 // Without control groups too many processes are seen and ended; with them there are never more.

@@ -72,6 +72,10 @@ func play(mode string, args []string) int {
 		n, _ := strconv.Atoi(args[0])
 		holdTables(n)
 		forever()
+	case "locks": // so many locks of one file
+		n, _ := strconv.Atoi(args[0])
+		fmt.Println("has", takeLocks(n))
+		forever()
 	case "spin": // in so many threads, until they have to stand back
 		n, _ := strconv.Atoi(args[0])
 		spin(n)

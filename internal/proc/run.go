@@ -25,6 +25,8 @@ type child interface {
 	holds(limit int64) (resident, processes int64)
 	// outOfMemory reports whether the kernel ended a part of the tree because all of it held too much.
 	outOfMemory() bool
+	// locks is how many locks of files the tree has; it need not count on above manyLocks.
+	locks() int
 	// fileHolders are folders of links to the files that the tree has open.
 	fileHolders() []string
 	// atWork is what the tree has at work. shares is false when the processors are not shared out by that.
@@ -38,6 +40,7 @@ type boundless struct{}
 
 func (boundless) holds(int64) (resident, processes int64) { return 0, 0 }
 func (boundless) outOfMemory() bool                       { return false }
+func (boundless) locks() int                              { return 0 }
 func (boundless) fileHolders() []string                   { return nil }
 func (boundless) atWork() (has crowd, shares bool)        { return crowd{}, false }
 func (boundless) standBack()                              {}

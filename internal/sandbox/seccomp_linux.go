@@ -58,6 +58,10 @@ var attributes = []uint32{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXA
 // given back, or for 45 s: another child, and prloop's own git. F_SETDELEG does so on folders too, F_NOTIFY is the same interface's way to watch one.
 var leases = []uint32{unix.F_SETLEASE, unix.F_NOTIFY, setDelegation}
 
+// openFileLocks are the commands of fcntl for locks that belong to an open file, of which nothing tells whose they are. Programs take locks of
+// the process instead, as before Linux 3.15.
+var openFileLocks = []uint32{unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW}
+
 // tcpOptions are the options of a TCP connection that send before it is one, hand it to another protocol, or give it keys of routers, which are
 // memory on no account (threats.md T659).
 var tcpOptions = []uint32{unix.TCP_FASTOPEN, unix.TCP_FASTOPEN_CONNECT, unix.TCP_FASTOPEN_KEY, unix.TCP_ULP, unix.TCP_REPAIR,
@@ -173,7 +177,13 @@ func (r filterRules) program() filter {
 			f.when(what, func(f *filter) { f.fail(unix.EINVAL) })
 		}
 	})
-	f.refuseFlags(unix.SYS_CLONE, 0, newSpaces)
+	f.call(unix.SYS_CLONE, func(f *filter) {
+		f.argument(0)
+		f.whenAny(newSpaces, func(f *filter) { f.fail(unix.EPERM) })
+		// Locks of files are counted by the process that took them, which must not share its files with another (threats.md T660).
+		f.op(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, unix.CLONE_FILES|unix.CLONE_THREAD, 0, 0)
+		f.when(unix.CLONE_FILES, func(f *filter) { f.fail(unix.EPERM) })
+	})
 	f.refuseFlags(unix.SYS_UNSHARE, 0, newSpaces|unix.CLONE_NEWTIME)
 	// Limits of another process would end it, or keep the sandbox's own from watching.
 	f.own(unix.SYS_PRLIMIT64, 0)
@@ -206,6 +216,9 @@ func (r filterRules) program() filter {
 		f.argument(1)
 		for _, command := range leases {
 			f.when(command, func(f *filter) { f.fail(unix.EPERM) })
+		}
+		for _, command := range openFileLocks {
+			f.when(command, func(f *filter) { f.fail(unix.EINVAL) })
 		}
 	})
 	// Typing into a terminal, and line disciplines.

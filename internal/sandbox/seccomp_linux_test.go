@@ -65,6 +65,12 @@ func TestFilterRefuses(t *testing.T) {
 		{"a filter of calls, as before there was seccomp", []uint32{unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER}, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)},
 		{"a name of a mapping", []uint32{unix.SYS_PRCTL, unix.PR_SET_VMA, unix.PR_SET_VMA_ANON_NAME}, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)},
 		{"a name of a thread", []uint32{unix.SYS_PRCTL, unix.PR_SET_NAME}, unix.SECCOMP_RET_ALLOW},
+		{"a lock of an open file", []uint32{unix.SYS_FCNTL, 3, unix.F_OFD_SETLK}, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)},
+		{"a lock of an open file, waited for", []uint32{unix.SYS_FCNTL, 3, unix.F_OFD_SETLKW}, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL)},
+		{"a lock of the process", []uint32{unix.SYS_FCNTL, 3, unix.F_SETLK}, unix.SECCOMP_RET_ALLOW},
+		{"another process with these files", []uint32{unix.SYS_CLONE, unix.CLONE_FILES | unix.CLONE_VM}, unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{"a thread", []uint32{unix.SYS_CLONE, unix.CLONE_FILES | unix.CLONE_VM | unix.CLONE_THREAD}, unix.SECCOMP_RET_ALLOW},
+		{"a process", []uint32{unix.SYS_CLONE, unix.CLONE_VM | unix.CLONE_VFORK}, unix.SECCOMP_RET_ALLOW},
 		{"a read", []uint32{unix.SYS_READ, 3}, unix.SECCOMP_RET_ALLOW},
 	} {
 		data := make([]byte, offArgs+8*6)
