@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -118,6 +119,8 @@ func agent(part string, args []string) int {
 		giveAttributes()
 	case "shm":
 		return leaveShared(args[0])
+	case "unread":
+		return leaveUnread(args[0], args[1] == "accepted")
 	case "watches":
 		n := 0
 		for ; ; n++ {
@@ -321,6 +324,36 @@ func leaveShared(megabytes string) int {
 	if n > 16 {
 		forever()
 	}
+	return 0
+}
+
+// leaveUnread sends so many MB to itself, 1 MB over each connection, that nobody reads, and stays for a while.
+func leaveUnread(megabytes string, accepted bool) int {
+	n, _ := strconv.Atoi(megabytes)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	var keep []net.Conn
+	for range n {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			fmt.Println(err)
+			return 2
+		}
+		keep = append(keep, c)
+		if accepted {
+			if s, err := l.Accept(); err == nil {
+				keep = append(keep, s)
+			}
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		_, _ = c.Write(make([]byte, 1<<20))
+	}
+	fmt.Println("done")
+	time.Sleep(2 * time.Second)
+	runtime.KeepAlive(keep)
 	return 0
 }
 

@@ -48,6 +48,9 @@ func inside() (int, error) {
 	}
 	letGo()
 	go watch.run()
+	if j.Plan.Inet {
+		go watchTCP(j.Plan.Limits.TCPBytes)
+	}
 	go passTerm(agent, orders)
 	code, err := reap(agent)
 	watch.enforce() // it may have ended because of a full disk, sooner than anybody looked

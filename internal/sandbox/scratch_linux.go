@@ -182,9 +182,14 @@ func (w *scratchWatch) run() {
 // enforce does not return when a rule is broken. The end of this process ends everything in the sandbox.
 func (w *scratchWatch) enforce() {
 	if why := w.look(); why != "" {
-		fmt.Fprintf(os.Stderr, "\n%s%s\n", boundsPrefix, why)
-		os.Exit(ExitBounds)
+		endBy(why)
 	}
+}
+
+// endBy ends this process, and says by which rule and why.
+func endBy(why string) {
+	fmt.Fprintf(os.Stderr, "\n%s%s\n", boundsPrefix, why)
+	os.Exit(ExitBounds)
 }
 
 // look says which rule is broken, and how; empty when none is.

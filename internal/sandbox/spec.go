@@ -5,8 +5,8 @@ import "strings"
 // InitCommand is the hidden subcommand a wrapped command starts with.
 const InitCommand = "sandbox-init"
 
-// ExitBounds is the exit status of a wrapped command that used more of its scratch space than Limits allow, and was ended for
-// it. The rule and the figure are one line on standard error, which [Exceeded] reads.
+// ExitBounds is the exit status of a wrapped command that used more of its scratch space, or held more in TCP connections, than
+// Limits allow, and was ended for it. The rule and the figure are one line on standard error, which [Exceeded] reads.
 const ExitBounds = 123
 
 // ExitSetup is the exit status of a wrapped command whose sandbox could not be set up: the agent was not started. Its
@@ -95,6 +95,9 @@ type Limits struct {
 	// together; 0 means 512 MB and 100,000. A child that uses more is ended with ExitBounds. The kernel refuses the last
 	// sixteenth above them; with bubblewrap it refuses bytes alone, and for each of the four folders.
 	ScratchBytes, ScratchFiles uint64
+	// TCPBytes is what the kernel may hold for the child's TCP connections together, in their queues above all; 0 means 256 MB. A child whose
+	// connections hold more is ended with ExitBounds.
+	TCPBytes uint64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -108,6 +111,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.FileBytes, 1<<30)
 	set(&l.ScratchBytes, 512<<20)
 	set(&l.ScratchFiles, 100_000)
+	set(&l.TCPBytes, 256<<20)
 	return l
 }
 
