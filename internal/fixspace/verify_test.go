@@ -198,6 +198,23 @@ func TestVerifyFlood(t *testing.T) {
 	w.left("")
 }
 
+// A program that a sanitizer is built into ends well: the search for leaks needs ptrace, which is refused, and the operator may ask for it.
+func TestVerifySanitizers(t *testing.T) {
+	w := newWorld(t, map[string]string{"c.c": "int main(void) { return 0; }\n"})
+	for _, kind := range []string{"address", "leak"} {
+		switch got := w.one(`gcc -fsanitize=` + kind + ` c.c -o "$TMPDIR/c" || exit 9; "$TMPDIR/c"`); {
+		case got.ExitCode == 9:
+			t.Skip("no gcc with sanitizers: " + got.Log)
+		case got.State != review.CheckPassed:
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	w.workspace.Verifying.Env = []string{"LSAN_OPTIONS=verbosity=1"}
+	if got := w.one(`test "$LSAN_OPTIONS" = verbosity=1`); got.State != review.CheckPassed {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Operators lend caches by path and environment; nobody can write there.
 func TestVerifyLends(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})
