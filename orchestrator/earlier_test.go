@@ -206,10 +206,18 @@ func TestAReportOfAnotherRecord(t *testing.T) {
 	touched.UpdatedAt = at.Add(time.Hour)
 	unread := said("there", "x", at.Add(-time.Hour), own)
 	unread.Body, unread.UpdatedAt = strings.Replace(unread.Body, "prloop v1", "prloop v0", 1), at.Add(time.Hour)
+	answer := func(run string) review.Comment {
+		text, err := sanitize.Comment("Asked for by mona.", sanitize.Marker{Run: run, Nonce: "n", Asked: "12.1", Key: []byte("key")}, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review.Comment{Author: own, Body: text[0].String(), CreatedAt: at.Add(time.Hour)}
+	}
 	for name, c := range map[string]struct {
 		comments []review.Comment
 		want     string
 	}{
+		"answers, which are no reports":        {[]review.Comment{answer("answer"), answer("stopped:" + strings.Repeat("a", 40))}, ""},
 		"an older comment with a newer report":      {[]review.Comment{edited, said("here", "x", at, own)}, "run there,"},
 		"an older report that was touched":          {[]review.Comment{touched, said("here", "x", at, own)}, ""},
 		"nobody reported":                           {nil, ""},

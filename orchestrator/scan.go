@@ -41,7 +41,7 @@ func ourComment(c review.Comment, m sanitize.Marker) OurComment {
 	switch {
 	case m.Command == scanMarker:
 		out.Scan = &scanName{m.ReviewID, m.Run, m.Round, m.Nonce}
-	case m.Command == "" && m.Part == 1:
+	case m.Command == "" && m.Part == 1 && m.Round > 0: // an answer to a comment is of no round, and no report
 		out.Approves = report.Approved(c.Body)
 		out.Asks = !out.Approves
 		if m.Sticky && m.Parts == 1 && m.Nonce != "" {
