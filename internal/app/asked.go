@@ -43,6 +43,8 @@ type Comment struct {
 type Ask struct {
 	review.Asked
 	trigger.Ask
+	// Closed is true where the pull request is not open: it can be stopped then, and nothing else is done about it.
+	Closed bool
 }
 
 // Hear settles which lines of a comment are answered, and accepts it with a reaction: by the rules of decision 49. why says why nothing is.
@@ -82,7 +84,7 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 		return nil, "no line of the comment names a command of the repository", nil
 	}
 	for i, a := range chosen {
-		asks = append(asks, Ask{review.Asked{Comment: c.ID, Line: i + 1, URL: m.URL, By: m.Author.Login, Since: m.CreatedAt.Add(-time.Minute)}, a})
+		asks = append(asks, Ask{review.Asked{Comment: c.ID, Line: i + 1, URL: m.URL, By: m.Author.Login, Since: m.CreatedAt.Add(-time.Minute)}, a, pr.State != openState})
 	}
 	if asks, err = s.unanswered(ctx, client, pr, asks); err != nil || len(asks) == 0 {
 		return nil, "the comment is answered already", err
@@ -104,9 +106,6 @@ func botOf(ctx context.Context, client *github.Client) (string, error) {
 
 // now gives a comment as it is now, and asks whether its author may ask.
 func (s *Service) now(ctx context.Context, client *github.Client, c Comment, pr review.PullRequest) (m review.Comment, lines []trigger.Ask, why string, err error) {
-	if pr.State != openState {
-		return m, nil, "the pull request is not open", nil
-	}
 	if c.Read != nil {
 		m = *c.Read
 	} else {

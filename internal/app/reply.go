@@ -18,17 +18,19 @@ import (
 // Reply answers a line of a comment that needs no agent. ok is false when the line asks for something else.
 func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok bool, err error) {
 	body, run := "", answerRun
-	switch a.Word {
-	case trigger.Stop:
+	switch {
+	case a.Word == trigger.Stop:
 		body = "A run in hand on this pull request, or about to begin, ends now: agents and commands that are at work are ended, within half a minute, and nothing more is posted or pushed. " +
-			"A server begins no other by itself before the next commit; `!prloop review` asks for one."
+			"A server begins no other by itself before the next commit, also where the pull request is closed and opened again; `!prloop review` asks for one."
 		var head string
 		head, err = s.halt(ctx, o.Target, a)
 		run = stopRun(head)
-	case trigger.Status:
+	case a.Word == trigger.Status:
 		body, err = s.status(ctx, o.Target)
-	case trigger.Help:
+	case a.Word == trigger.Help:
 		body, err = s.help(ctx, o)
+	case a.Closed:
+		body = "Nothing was done: the pull request is not open. Ask again when it is."
 	default:
 		return "", false, nil
 	}
@@ -62,7 +64,10 @@ func (s *Service) status(ctx context.Context, target review.Target) (string, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "- The head is `%.7s`", pr.HeadSHA)
-	if pr.Draft {
+	switch {
+	case pr.State != openState:
+		b.WriteString(", and the pull request is not open: nothing is reviewed or fixed")
+	case pr.Draft:
 		b.WriteString(", and the pull request is a draft: it is reviewed when it is ready, or when somebody asks for it")
 	}
 	b.WriteString(".\n- " + lastReport(comments, viewer) + "\n")

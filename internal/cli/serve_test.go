@@ -690,6 +690,29 @@ func (h *hall) rerun(number int) {
 	}
 }
 
+// A stop on a pull request that its author has closed holds when it is opened again (threats.md T672).
+func TestAStopOfAClosedPullRequestHolds(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	slow, runs := h.slow()
+	h.serve("", "--reviewers", slow, "--every", "1s")
+	h.reconciled()
+	p := h.open(7, func(s *forge.PullSpec) { s.Draft = true })
+	p.SetState("CLOSED")
+	p.Comment("mona", "!prloop stop")
+	h.within("an answer", func() bool { return len(p.Comments()) == 2 })
+	p.SetDraft(false)
+	p.SetState("OPEN")
+	h.within("it to be seen", func() bool { return strings.Contains(h.wanted()["#7"].Why, "mona asked for a stop") })
+	if all := h.settled(2); runs() != 0 {
+		t.Errorf("%d runs: %+v", runs(), all)
+	}
+	p.Comment("mona", "!prloop review")
+	h.within("a reviewer to be asked for", func() bool { return runs() == 1 })
+	p.Comment("mona", "!prloop stop")
+	h.settled(4)
+}
+
 // Who asks for a stop has no other run begin by itself about that head, whether one was at work or waited (threats.md T486).
 func TestStoppedIsNotBegunAgain(t *testing.T) {
 	t.Parallel()

@@ -144,6 +144,8 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[1] {
 	case "close":
 		p.SetState("CLOSED")
+	case "reopen":
+		p.SetState("OPEN")
 	case "merge": // merge [LOGIN]: it counts as merged, or is merged by somebody
 		if len(rest) == 0 {
 			p.SetState("MERGED")
