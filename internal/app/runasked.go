@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/prloop/prloop/internal/config"
+	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -32,9 +33,41 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 		ended, err = s.Start(ctx, p, emit)
 	}
 	ended.Result.Run = run
-	if err != nil || len(ended.Result.Comments) > 0 || ended.Result.Outcome == review.Failed {
+	again := ended.Result.Again != "" // its comments are those of the earlier run
+	if err != nil || len(ended.Result.Comments) > 0 && !again || ended.Result.Outcome == review.Failed {
 		return ended, err
 	}
-	_, err = s.Answer(ctx, o.Target, a, "Nothing was posted beside this: "+sanitize.Field(ended.Result.Reason, sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR}))
+	body := "Nothing was posted beside this: " + sanitize.Field(ended.Result.Reason, sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR})
+	if again {
+		if body, err = s.stands(ctx, o.Target, a, run, ended.Result.Outcome); err != nil {
+			return ended, err
+		}
+	}
+	_, err = s.Answer(ctx, o.Target, a, body)
 	return ended, err
+}
+
+// stands answers who asked for a review, or for fixes, of what was reviewed and is as it was.
+func (s *Service) stands(ctx context.Context, target review.Target, a Ask, run string, outcome review.Outcome) (string, error) {
+	st, err := s.requested(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	status, err := s.status(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	body := "This commit was reviewed, and nothing that the review rests on has changed: what it says stands."
+	switch {
+	case a.Word != trigger.Fix:
+	case outcome == review.Converged:
+		body += " There is nothing to fix."
+	case st.FixOff != "":
+		body += " " + st.FixOff
+	case st.Fix == nil:
+		body += " Nothing is fixed, as there is no fixer here."
+	default:
+		body += " A fixer has worked on it."
+	}
+	return body + "\n\n" + status, nil
 }
