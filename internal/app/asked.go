@@ -80,6 +80,11 @@ func (s *Service) Hear(ctx context.Context, c Comment, o Order) (asks []Ask, why
 		return nil, "", err
 	}
 	chosen := trigger.Choose(lines, known)
+	if pr.State != openState { // thanks, and other words about it
+		if chosen = slices.DeleteFunc(chosen, func(a trigger.Ask) bool { return a.Sentence }); len(chosen) == 0 {
+			return nil, "the pull request is not open", nil
+		}
+	}
 	if len(chosen) == 0 {
 		return nil, "no line of the comment names a command of the repository", nil
 	}

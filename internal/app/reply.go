@@ -29,6 +29,8 @@ func (s *Service) Reply(ctx context.Context, o Order, a Ask) (url string, ok boo
 		body, err = s.status(ctx, o.Target)
 	case a.Word == trigger.Help:
 		body, err = s.help(ctx, o)
+	case a.Word == trigger.Unsure:
+		body = "Do you want a stop? Say `!prloop stop`. This comment has begun and ended nothing."
 	case a.Closed:
 		body = "Nothing was done: the pull request is not open. Ask again when it is."
 	default:

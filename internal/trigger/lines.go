@@ -66,9 +66,14 @@ func lines(comment string) (out []line) {
 	return out
 }
 
-// keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none.
+// keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none. What has no end in the paragraph is no tag, but
+// a type, as in Vec<u8>.
 func keep(n ast.Node, src, words []byte) {
 	var open elements
+	end := n.Lines().At(n.Lines().Len() - 1).Stop
+	ends := func(tag *ast.RawHTML, name string) bool {
+		return bytes.Contains(bytes.ToLower(src[tag.Segments.At(0).Start:end]), []byte("</"+name))
+	}
 	var walk func(ast.Node)
 	walk = func(n ast.Node) {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -78,7 +83,9 @@ func keep(n ast.Node, src, words []byte) {
 					copy(words[c.Segment.Start:c.Segment.Stop], c.Segment.Value(src))
 				}
 			case *ast.RawHTML:
-				open = open.after(c.Segments.Value(src))
+				if after := open.after(c.Segments.Value(src)); len(after) <= len(open) || ends(c, after[len(after)-1]) {
+					open = after
+				}
 			case *ast.Emphasis:
 				walk(c)
 			}

@@ -6,6 +6,7 @@ package trigger
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -19,7 +20,10 @@ const (
 	Help   = "help"
 )
 
-// Words are all of them.
+// Unsure is a sentence that may ask for a stop, or say something about one: whoever wrote it is asked, and nothing begins.
+const Unsure = "unsure"
+
+// Words are all that people say.
 var Words = []string{Review, Fix, Stop, Status, Help}
 
 // Name is the word for prloop itself: `!prloop WORD`. No command can have it as its id.
@@ -45,8 +49,11 @@ type Ask struct {
 	Args string
 	Argv []string
 
-	// prose is true for a mention in what may be a sentence: when ID is no command, a review is meant.
-	prose bool
+	// Sentence is true where a mention in a sentence asks for Word.
+	Sentence bool
+
+	// prose is the word that a mention in what may be a sentence means when ID is no command: Review or Unsure.
+	prose string
 }
 
 // id is the shape of a command's id.
@@ -82,12 +89,12 @@ func Choose(asks []Ask, known []string) (chosen []Ask) {
 	}
 	for i, a := range asks {
 		switch {
-		case stop >= 0 && a.prose && !slices.Contains(known, a.ID), i < stop && a.Word != Status && a.Word != Help:
+		case stop >= 0 && a.prose != "" && !slices.Contains(known, a.ID), i < stop && a.Word != Status && a.Word != Help:
 			continue
 		case a.Word != "", slices.Contains(known, a.ID):
-			a.prose = false
-		case a.prose:
-			a = Ask{Word: Review}
+			a.Sentence, a.prose = a.prose != "" && a.Word != "", ""
+		case a.prose != "":
+			a = Ask{Word: a.prose, Sentence: true}
 		default:
 			continue
 		}
@@ -102,11 +109,13 @@ func Choose(asks []Ask, known []string) (chosen []Ask) {
 // ask reads one line.
 func (l line) ask(bot string) (Ask, bool) {
 	first, rest := cutWord(l.text)
-	if name, ok := strings.CutPrefix(first, "!"); ok && l.plain(0, len(first)) {
-		if bare(name) == Name {
+	if name, ok := strings.CutPrefix(first, "!"); ok && bare(name) != Name && l.plain(0, len(first)) {
+		return command(name, rest)
+	}
+	if begin := l.marks(); strings.HasPrefix(l.text[begin:], "!") {
+		if first, rest = cutWord(l.text[begin:]); bare(first) == Name && l.plain(begin, begin+len("!"+Name)) {
 			return word(rest)
 		}
-		return command(name, rest)
 	}
 	if bot == "" {
 		return Ask{}, false
@@ -115,46 +124,67 @@ func (l line) ask(bot string) (Ask, bool) {
 	switch {
 	case at < 0:
 		return Ask{}, false
-	case stops(l.text[end:]), asksOnly(l.text[:at]) && stops(l.text[:at]):
+	case stops(l.text[end:]), asksOnly(l.text[:at]) && stops(l.text[:at]), l.tells(at, end):
+		return Ask{Word: Stop}, true
+	case asksOnly(l.text[:at]) && bare(l.text[end:]) == "" && stops(l.next): // the sentence stands in the next line
 		return Ask{Word: Stop}, true
 	case at > 0:
-		return Ask{Word: Review, prose: true}, !declines(l.text)
+		return sentence(l.text)
 	}
 	rest = strings.TrimLeft(l.text[end:], " \t:,")
-	if rest == "" { // the sentence may stand in the next line
-		if stops(l.next) {
-			return Ask{Word: Stop}, true
-		}
-		return Ask{Word: Review, prose: true}, !declines(l.next)
+	if rest == "" {
+		return sentence(l.next)
 	}
 	name, args := cutWord(rest)
 	if slices.Contains(Words, bare(name)) {
 		return word(rest)
 	}
 	a, ok := command(name, args)
+	said, asks := sentence(rest)
 	if !ok {
-		return Ask{Word: Review, prose: true}, !declines(rest)
+		return said, asks
 	}
 	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
-	a.prose = len(a.Argv) > 0 && !declines(rest) && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") })
+	if len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") }) {
+		a.prose = said.prose
+	}
 	return a, true
 }
 
-// word is one of prloop's own words. What stands behind it is not read.
+// marks is where the line begins behind emphasis and emoji.
+func (l line) marks() int {
+	return len(l.text) - len(strings.TrimLeftFunc(l.text, func(r rune) bool {
+		return strings.ContainsRune(" \t*_", r) || r > unicode.MaxLatin1 && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}))
+}
+
+// sentence is a mention in what is no command and no plain stop.
+func sentence(text string) (Ask, bool) {
+	switch {
+	case declines(text):
+		return Ask{}, false
+	case unsure(text):
+		return Ask{Word: Unsure, prose: Unsure}, true
+	}
+	return Ask{Word: Review, prose: Review}, true
+}
+
+// word is one of prloop's own words, behind what is polite. What stands behind it is not read. Whoever says anything else gets help.
 func word(rest string) (Ask, bool) {
-	if rest == "" {
-		return Ask{Word: Help}, true
+	name := wanted(rest)
+	switch {
+	case slices.Contains(stopping, name):
+		name = Stop
+	case !slices.Contains(Words, name):
+		name = Help
 	}
-	if stops(rest) {
-		return Ask{Word: Stop}, true
-	}
-	name, _ := cutWord(rest)
-	name = bare(name)
-	return Ask{Word: name}, slices.Contains(Words, name)
+	return Ask{Word: name}, true
 }
 
 // bare is a word as people mean it, in whatever case they write it and whatever stands at its ends.
-func bare(word string) string { return strings.ToLower(strings.Trim(word, ".,;:!?*_-–—")) }
+func bare(word string) string {
+	return strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }))
+}
 
 // The words by which people ask for a stop, and those that may stand before or around them.
 var (
@@ -162,14 +192,34 @@ var (
 	polite   = strings.Fields("please pls hey hi ok okay thanks sorry just now and so can could would will you someone somebody it this that")
 )
 
-// stops reports whether a stop is the first thing that a text asks for.
-func stops(text string) bool {
+// wanted is the first word of a text that is not polite, and what it asks for, if it asks for anything.
+func wanted(text string) string {
 	for w := range strings.FieldsSeq(text) {
 		if w = bare(w); w != "" && !slices.Contains(polite, w) {
-			return slices.Contains(stopping, w)
+			return w
 		}
 	}
-	return false
+	return ""
+}
+
+// stops reports whether a stop is the first thing that a text asks for.
+func stops(text string) bool { return slices.Contains(stopping, wanted(text)) }
+
+// tells reports whether a part of the line, up to one of its marks, asks for nothing but a stop, or for one of what the mention behind it does. A line that asks
+// something is about something else.
+func (l line) tells(at, end int) bool {
+	parts := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".,;:!", r) })
+	}
+	before := slices.DeleteFunc(parts(l.text[:at]), func(part string) bool { return bare(part) == "" })
+	plain := func(part string) bool { return asksOnly(part) && stops(part) }
+	return !strings.Contains(l.text, "?") &&
+		(len(before) > 0 && stops(before[len(before)-1]) || slices.ContainsFunc(slices.Concat(before, parts(l.text[end:])), plain))
+}
+
+// unsure reports whether a text that asks nothing has a stop as a word of its own.
+func unsure(text string) bool {
+	return !strings.Contains(text, "?") && slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(stopping, bare(w)) })
 }
 
 // asksOnly reports whether a text is short of everything but asking for a stop: what stands before a mention is mostly about something else.
@@ -183,7 +233,7 @@ func asksOnly(text string) bool {
 }
 
 // no is how people say that they want no review.
-var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that)|please stop)\b`)
+var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that))\b`)
 
 // declines reports whether a text says no: a review costs money, and one that is wanted is asked for in a word.
 func declines(text string) bool { return no.MatchString(text) }
