@@ -294,7 +294,7 @@ func (g gathered) unpassed() []review.Check {
 	return failing(g.in.Past[n-1].Fix.PushedChecks)
 }
 
-// weakened says in which files prloop's own commits in the change delete, skip or weaken tests; empty when they do not. The fix reports that say how are collapsed.
+// weakened says in which files prloop's own commits of the pull request change existing tests; empty when they do not. The fix reports that say how are collapsed.
 func (g gathered) weakened() string {
 	var names []string
 	for _, file := range g.in.Snapshot.Weakened {
@@ -306,7 +306,7 @@ func (g gathered) weakened() string {
 	if more := len(names) - mostNamed; more > 0 {
 		names = append(names[:mostNamed], plural(more, "more file", "more files"))
 	}
-	return fmt.Sprintf("Fixes by prloop delete, skip or weaken tests in %s, as their reports say: check them.", strings.Join(names, ", "))
+	return fmt.Sprintf("Fixes by prloop change existing tests: %s. Look whether they still check what they did.", strings.Join(names, ", "))
 }
 
 // plural writes a count with the right words.

@@ -81,7 +81,7 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	return r, nil
 }
 
-// Weakened names the files in which prloop's own commits of a pull request delete, skip or weaken tests.
+// Weakened names the files in which prloop's own commits of a pull request change existing tests.
 func (h *history) Weakened(ctx context.Context, r orchestrator.Range) ([]string, error) {
 	names, err := fixspace.Weakened(ctx, h.repo, r.MergeBase, r.Head)
 	for i, name := range names {

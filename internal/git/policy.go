@@ -94,7 +94,25 @@ func (r *Repository) policyChanges(ctx context.Context, a, b string, raw []chang
 		all[i] = c.policy(files[:n], sizes[c.newOID])
 		files = files[n:]
 	}
-	return all, nil
+	return all, r.contents(ctx, raw, sizes, all)
+}
+
+// contents reads what changed files that may hold tests hold now; those over the bound of the text of all changes stay unread.
+func (r *Repository) contents(ctx context.Context, raw []change, sizes map[string]int64, all []pushpolicy.Change) error {
+	var oids []string
+	var of []int
+	var total int64
+	for i, c := range raw {
+		if c.oldMode == 0 || c.newMode&^0o777 != 0o100000 || all[i].Binary || r.hides(c.path) || r.hides(c.old) || !pushpolicy.MayHoldTests(c.path) || total+sizes[c.newOID] > changesText {
+			continue
+		}
+		oids, of, total = append(oids, c.newOID), append(of, i), total+sizes[c.newOID]
+	}
+	texts, err := r.blobs(ctx, oids, total)
+	for i, text := range texts {
+		all[of[i]].Content = strings.Split(string(text), "\n")
+	}
+	return err
 }
 
 // policy is one change with its lines.

@@ -16,6 +16,8 @@ type Change struct {
 	Binary bool
 	// Added and Removed are the lines that changed, in order.
 	Added, Removed []Line
+	// Content are all lines of a file that stood before and may hold tests (MayHoldTests); nil where they were not read.
+	Content []string
 }
 
 // Line is one line of a file.

@@ -23,31 +23,35 @@ type language struct {
 	// test of what a line below names; named finds that name.
 	declares     *lazyregexp.Regexp
 	marks, named *lazyregexp.Regexp
-	// skip matches what keeps a test from running; trivial an assertion that cannot fail; asserts any assertion. constraint
-	// matches the part of skip that says where a file is built; runs what runs the tests, which may not get less.
-	skip, trivial, asserts *lazyregexp.Regexp
-	constraint, runs       *lazyregexp.Regexp
+	// skip matches what keeps a test from running; constraint the part of it that says where a file is built; runs what runs
+	// the tests, which may not get less.
+	skip, constraint, runs *lazyregexp.Regexp
 	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
 	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
 	hooks, loads *lazyregexp.Regexp
-	// comments are what a comment's line begins with.
+	// comments are what a comment's line begins with. told matches one after which comments say what a test expects.
 	comments []string
+	told     *lazyregexp.Regexp
+	// imports matches where something is imported, and its names; nil where that can take the place of something unseen.
+	imports *lazyregexp.Regexp
+	// indented: how far a line is indented is part of what it says.
+	indented bool
+	// replaces: a function or class takes the place of an earlier one of its name.
+	replaces bool
 }
 
 var languages = []*language{
 	{
-		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"},
+		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"}, told: lazyregexp.New(`(?i)^\s*//\s*(unordered )?output:`), imports: lazyregexp.New(`^import\b(.*)`),
 		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
 		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
-		hooks:   lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart)\(|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
-		trivial: lazyregexp.New(`\b(assert|require)\.(True\(t, true|False\(t, false|Equal\(t, (true, true|1, 1))\b|if false && `),
-		asserts: lazyregexp.New(`\b(t|b|f|tb|c|s)\.(Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(assert|require|is|qt|check)\.[A-Z]\w*\(|\bExpect\(|\bcmp\.Diff\(|^\s*// (Output|Unordered output):`),
+		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart)\(|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
 	},
 	{
-		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"},
+		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, indented: true, replaces: true, imports: lazyregexp.New(`^(?:from \S+ )?import\b(.*)`),
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.py$`), lazyregexp.New(`_test\.py$`), lazyregexp.New(`_tests\.py$`), lazyregexp.New(`(^|/)tests?\.py$`), lazyregexp.New(`(^|/)conftest\.py$`)},
 		loads:     lazyregexp.New(`(^|/)__init__\.py$`),
 		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
@@ -60,12 +64,10 @@ var languages = []*language{
 			`\b(TestCase|IsolatedAsyncioTestCase|TestSuite|TestLoader|defaultTestLoader|TestResult|TestProgram|TextTestRunner|TextTestResult)\.([a-kn-z_]\w*|loadTests\w+)\s*=[^=]|` + // not maxDiff, longMessage
 			`\bunittest\.(main|[A-Z]\w*)\s*=[^=]|\bpytest\.(main|raises|warns|fail|[A-Z]\w*)\s*=[^=]|\bsetattr\(\s*(unittest|_?pytest)\b|\bpatch(\.object)?\(\s*["']?unittest\.Test|` +
 			`\bsys\.modules\[["'](unittest|_?pytest)\b|^(import [\w, ]+; *)?(sys\.exit|exit|quit)\((0|None)?\)|\b_outcome\.\w+\s*=[^=]|\b__unittest_(skip|expecting)|\bPYTEST_(ADDOPTS|PLUGINS|DISABLE)`),
-		trivial: lazyregexp.New(`^\s*assert (True|1|not False)\s*(#.*)?$|\bassertTrue\(True\)|\bassertFalse\(False\)|\bassert 1 == 1\b|\bor True\s*$`),
-		asserts: lazyregexp.New(`^\s*assert\b|\.assert\w+\(|\bpytest\.(raises|warns|fail)\(|\bself\.fail\(`),
 	},
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
-		comments:  []string{"//", "*"},
+		comments:  []string{"//", "* ", "*/"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`)},
 		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
@@ -77,11 +79,9 @@ var languages = []*language{
 		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
 			`^\s*((it|describe|specify)\s*=[^=>]|test\s*=\s*(async\s*)?(\([^)]*\)|\w+)\s*=>)|\bObject\.(defineProperty|assign)\(\s*(globalThis|global|window)\s*,\s*[{"'\s]+(it|test|describe|specify)\b|` +
 			`\b[mM]ocha\.(grep|fgrep|invert|dryRun)\(|\bMocha\.\w+\.prototype\.\w+\s*=|\bspecFilter\b|\bprocess\.reallyExit\(`),
-		trivial: lazyregexp.New(`\bexpect\((true|1)\)\.(toBe|toEqual|toBeTruthy|to\.be\.true|to\.equal)|\bexpect\.assertions\(0\)|\bassert(\.ok|\.equal)?\((true|1)\s*[),]`),
-		asserts: lazyregexp.New(`\bexpect(\.\w+)?\(|\bassert(\.\w+)*\(|\.should\b|\bt\.(is|not|deepEqual|true|false|truthy|falsy|throws|ok|equal|same|like|regex|fail)\(`),
 	},
 	{
-		name: "Java", extensions: []string{".java", ".kt", ".kts", ".groovy", ".scala"}, folders: true, comments: []string{"//", "*"},
+		name: "Java", extensions: []string{".java", ".kt", ".kts", ".groovy", ".scala"}, folders: true, comments: []string{"//", "* ", "*/"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)(Test[^/]*|[^/]*(Tests?|TestCase))\.(java|kt|groovy|scala)$`), lazyregexp.New(`(^|/)(IT[^/]*|[^/]*(IT|ITCase))\.(java|kt|groovy|scala)$`), lazyregexp.New(`Spec\.(java|kt|groovy|scala)$`)},
 		outside:   lazyregexp.New(`(^|/)src/main/`),
 		declares:  lazyregexp.New(`^\s*(?:public )?void (test\w*)\s*\(`),
@@ -92,11 +92,9 @@ var languages = []*language{
 		hooks: lazyregexp.New(`(\bimplements\b|\b(class|object)\s+\w+[^:]*:|^import\s+(static\s+)?org\.(junit|testng|spockframework)\.).*\b(PostDiscoveryFilter|ExecutionCondition|InvocationInterceptor|LauncherInterceptor|` +
 			`(Test|Lifecycle\w*)ExecutionExceptionHandler|IMethodInterceptor|IAnnotationTransformer|IHookable|IMethodSelector|IGlobalExtension)\b|` +
 			`\bFilterResult\.excluded\(|\bConditionEvaluationResult\.disabled\(|\b(System\.exit|exitProcess|halt)\(0\)|\bSystem\.setProperty\("(junit\.|groups"|excludedGroups")`),
-		trivial: lazyregexp.New(`\bassert(True|False|That|Equals)\((true|false|1, 1|true, true)\b`),
-		asserts: lazyregexp.New(`\bassert\w*[ (]|\bverify\w*\(|\bfail\(|\bshould\w*\b|\bexpect\w*\(`),
 	},
 	{
-		name: "Ruby", extensions: []string{".rb"}, folders: true, comments: []string{"#"},
+		name: "Ruby", extensions: []string{".rb"}, folders: true, comments: []string{"#"}, replaces: true,
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.rb$`), lazyregexp.New(`_test\.rb$`), lazyregexp.New(`_spec\.rb$`)},
 		declares: lazyregexp.New(`^\s*(?:[fx]?(?:it|specify|example|scenario|describe|context|feature|test|should)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Z][\w:]*)|` +
 			`(?:RSpec\.)describe\s*\(?\s*([A-Z"'][^,\s]*)|def (test_\w+))`),
@@ -104,8 +102,6 @@ var languages = []*language{
 			`^\s*(it|specify|example|scenario|describe|context|feature|RSpec\.describe)\b.*[,\s]((skip|pending|focus):\s*(true|["'])|:(skip|pending|focus)\b)|\bfilter_run_excluding\b`),
 		hooks: lazyregexp.New(`\brunnable_methods\b|\brunnables\b|\bdef (self\.)?(run_one_method|__run)\b|^\s*(Kernel\.|Process\.)?(exit|exit!?[\s(]+(0|true)\)?)\s*$|\bat_exit\b.*\bexit\b|` +
 			`\bRSpec\.(world|clear_examples|reset)\b|\bRSpec::Core::\w+\.(prepend|class_eval|include|send)\b|\bfilter_run(_including)?\b|\bexclude_pattern\b|\b(failure|error)_exit_code\b`),
-		trivial: lazyregexp.New(`\bassert[ (]true\b|\bexpect\(true\)|\bassert_equal 1, 1\b`),
-		asserts: lazyregexp.New(`\bexpect[ ({]|\bassert\w*\b|\brefute\w*\b|\.(must|wont|should)_?\w*|\bis_expected\b|\bflunk\b`),
 	},
 	{
 		name: "Rust", extensions: []string{".rs"}, folders: true, inline: true, comments: []string{"//"},
@@ -117,11 +113,9 @@ var languages = []*language{
 			`test_runner\b|feature\(.*\bcustom_test_frameworks\b)|#!\[cfg\()`),
 		hooks:      lazyregexp.New(`\b_?exit\(0\)`),
 		constraint: lazyregexp.New(`^\s*#!\[cfg\(`),
-		trivial:    lazyregexp.New(`\bassert!\((true|1 == 1)\s*[,)]|\bassert_eq!\((true, true|1, 1)\b`),
-		asserts:    lazyregexp.New(`\b(debug_)?assert\w*!|\bprop_assert\w*!|\binsta::`),
 	},
 	{
-		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "*"},
+		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "* ", "*/"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)[^/]*(Tests?|Specs?|Fixture)\.(cs|fs|vb)$|(^|/)[^/]*[.]?(Tests?|Specs)/[^/].*\.(cs|fs|vb)$`)},
 		marks:     lazyregexp.New(`^\s*\[\s*(Xunit\.|NUnit\.Framework\.)?(Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property|SkippableFact|SkippableTheory)\b`),
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
@@ -129,55 +123,50 @@ var languages = []*language{
 			`^\s*#if\b`),
 		hooks: lazyregexp.New(`\bEnvironment\.Exit\(0\)|^\s*\[assembly:\s*(Xunit\.)?TestFramework\b|` +
 			`\bclass\s+\w+[^:]*:.*\b(IApplyToTest|IApplyToContext|ICommandWrapper|IWrapTestMethod|IWrapSetUpTearDown|XunitTestFramework|IXunitTestCaseDiscoverer|ITestFilter)\b`),
-		trivial: lazyregexp.New(`\bAssert\.(True|IsTrue|That)\(true\b|\bAssert\.(Equal|AreEqual)\((1, 1|true, true)\b`),
-		asserts: lazyregexp.New(`\bAssert\.|\.Should\w*\(|\.Verify\w*\(|\bExpect\(`),
 	},
 	{
-		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "*"},
+		name: "PHP", extensions: []string{".php", ".phpt"}, folders: true, comments: []string{"//", "#", "* ", "*/"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`Test\.php$`), lazyregexp.New(`TestCase\.php$`), lazyregexp.New(`Cest\.php$`), lazyregexp.New(`Cept\.php$`), lazyregexp.New(`Spec\.php$`), lazyregexp.New(`\.phpt$`)},
 		declares:  lazyregexp.New(`^\s*(?:(?:final |public )*function (test\w*|it_\w+)\s*\(|(?:it|test|describe)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))`),
 		marks:     lazyregexp.New(`^\s*(#\[\\?(PHPUnit\\Framework\\Attributes\\)?Test\b|\*\s*@test\b|/\*\*\s*@test\b)`),
 		named:     lazyregexp.New(`\bfunction\s+(\w+)\s*\(`),
 		skip: lazyregexp.New(`\bmarkTest(Skipped|Incomplete)\(|(^\s*\}\)|\b(it|test|describe)\(.*\))\s*->(skip|skipOn\w+|todo|only|wip)\(|\bexpectNotToPerformAssertions\(|#\[\\?(PHPUnit\\Framework\\Attributes\\)?` +
 			`(Requires\w*|DoesNotPerformAssertions|Group\(['"](skip|ignore))|\bSkippedTest(Error|SuiteError)?\b|^\s*--SKIPIF--`),
-		hooks:   lazyregexp.New(`^\s*(exit|die)\s*(\(\s*0?\s*\))?\s*;|\bfunction run(Test|Bare)\(|\bregister_shutdown_function\(.*\bexit\b`),
-		trivial: lazyregexp.New(`\bassert(True|Same|Equals)\((true|true, true|1, 1)\)|\bexpect\(true\)->to`),
-		asserts: lazyregexp.New(`(->|::)assert\w+\(|\bexpect\(|->expect\w+\(|->should\w*\(|->to[A-Z]\w+\(`),
+		hooks: lazyregexp.New(`^\s*(exit|die)\s*(\(\s*0?\s*\))?\s*;|\bfunction run(Test|Bare)\(|\bregister_shutdown_function\(.*\bexit\b`),
 	},
 	{
 		name: "Bats", extensions: []string{".bats"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.bats$`)}, comments: []string{"#"},
 		declares: lazyregexp.New(`^\s*@test\s+("(?:[^"\\]|\\.)*"|'[^']*'|\S+)`),
-		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), hooks: lazyregexp.New(`^\s*exit\s*$|^\s*(function\s+)?bats_\w+\s*\(\)`), trivial: never, asserts: lazyregexp.New(`^\s*(\[|assert|refute|run)\b|^\s*\[`),
+		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), hooks: lazyregexp.New(`^\s*exit\s*$|^\s*(function\s+)?bats_\w+\s*\(\)`),
 	},
 	{
-		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "*"},
+		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "* ", "*/"},
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests?[_-][^/]*\.\w+$`), lazyregexp.New(`[_-](tests?|unittests?)\.\w+$`), lazyregexp.New(`Tests?\.\w+$`)},
 		declares:  lazyregexp.New(`^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|TEST_METHOD|SCENARIO|BOOST_(?:AUTO|FIXTURE)_TEST_CASE|START_TEST|ZTEST)\s*\((.*?)\)?\s*\{?\s*$`),
-		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`), trivial: lazyregexp.New(`\b(ASSERT|EXPECT)_(TRUE\(true|FALSE\(false)\b`),
-		hooks:   lazyregexp.New(`\bGTEST_FLAG(_SET)?\(\s*filter\b|\bFLAGS_gtest_\w+\s*=[^=]|\bgtest_filter\b|__attribute__\s*\(\(.*\bconstructor\b`),
-		asserts: lazyregexp.New(`\b(ASSERT|EXPECT|CHECK|REQUIRE|BOOST_\w+)\w*\(|\bassert\w*\(|\bck_assert`),
+		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`),
+		hooks:     lazyregexp.New(`\bGTEST_FLAG(_SET)?\(\s*filter\b|\bFLAGS_gtest_\w+\s*=[^=]|\bgtest_filter\b|__attribute__\s*\(\(.*\bconstructor\b`),
 	},
 	{
-		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "*"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`Tests?\.swift$`)},
+		name: "Swift", extensions: []string{".swift"}, folders: true, comments: []string{"//", "* ", "*/"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`Tests?\.swift$`)},
 		declares: lazyregexp.New(`^\s*(?:@\w+ )*(?:public |final |override )*func (test\w*)\s*\(`),
 		marks:    lazyregexp.New(`^\s*@(Test|Suite)\b`), named: lazyregexp.New(`\b(?:func|struct|class)\s+(` + "`[^`]+`" + `|\w+)`),
 		hooks: lazyregexp.New(`\b(defaultTestSuite|testInvocations)\b|^\s*((Foundation|Darwin|Glibc)\.)?_?exit\((0|EXIT_SUCCESS)\)`),
-		skip:  lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), trivial: lazyregexp.New(`\bXCTAssert(True\(true|False\(false)\b`), asserts: lazyregexp.New(`\bXCT(Assert|Fail|Unwrap)|#(expect|require)\b`),
+		skip:  lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`),
 	},
 	{
 		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.exs$`)},
 		declares: lazyregexp.New(`^\s*(?:test|describe|property|feature)\s*\(?\s*("(?:[^"\\]|\\.)*")`),
-		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), hooks: lazyregexp.New(`\bSystem\.stop\(|:erlang\.halt\(|:init\.stop\(|\bExUnit\.(configure|start)\(.*\b(include|only_test_ids):`), trivial: lazyregexp.New(`^\s*assert true\b`), asserts: lazyregexp.New(`^\s*(assert|refute)\w*\b`),
+		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), hooks: lazyregexp.New(`\bSystem\.stop\(|:erlang\.halt\(|:init\.stop\(|\bExUnit\.(configure|start)\(.*\b(include|only_test_ids):`),
 	},
 	{
 		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.dart$`)},
 		declares: lazyregexp.New(`^\s*(?:test|testWidgets|group|blocTest<.*>|blocTest)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`),
-		skip:     lazyregexp.New(`\bskip:|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`), trivial: lazyregexp.New(`\bexpect\(true, (isTrue|true)\)`), asserts: lazyregexp.New(`\bexpect\w*\(|\bverify\w*\(`),
+		skip:     lazyregexp.New(`\bskip:|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`),
 	},
 	{
 		name: "Gherkin", extensions: []string{".feature"}, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.feature$`)},
 		declares: lazyregexp.New(`^\s*(?:Scenario(?: Outline| Template)?|Example)s?:\s*(\S.*)$`),
-		skip:     lazyregexp.New(`^\s*@\S*(skip|ignore|wip|disabled|pending)`), trivial: never, asserts: lazyregexp.New(`^\s*(Then|And|But|\|)\b?`),
+		skip:     lazyregexp.New(`^\s*@\S*(skip|ignore|wip|disabled|pending)`),
 	},
 }
 
@@ -186,9 +175,6 @@ var tap = &language{name: "TAP", comments: []string{"#"},
 	hooks: lazyregexp.New(`(^|[;{])\s*(POSIX::_)?exit\s*\(?\s*0?\s*\)?\s*[;}]?\s*$|\bskip_all\b`)}
 
 var tapTest = lazyregexp.New(`\.t$`)
-
-// never matches no line.
-var never = lazyregexp.New(`[^\s\S]`)
 
 // languageOf is the language of a file name, nil for any other.
 func languageOf(name string) *language {
@@ -213,8 +199,11 @@ func (l *language) comment(trimmed string) bool {
 	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") || strings.HasPrefix(trimmed, "#!") {
 		return false
 	}
+	if i := strings.Index(trimmed, "*/"); i >= 0 && i+2 < len(trimmed) {
+		return false
+	}
 	for _, c := range l.comments {
-		if strings.HasPrefix(trimmed, c) {
+		if strings.HasPrefix(trimmed+" ", c) {
 			return true
 		}
 	}
@@ -266,15 +255,4 @@ func last(groups []string) string {
 		}
 	}
 	return ""
-}
-
-// assertions counts the lines that assert something.
-func (l *language) assertions(lines []Line) int {
-	n := 0
-	for _, line := range lines {
-		if text := strings.TrimSpace(line.Text); !l.comment(text) && l.asserts.MatchString(line.Text) {
-			n++
-		}
-	}
-	return n
 }

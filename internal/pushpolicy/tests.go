@@ -11,15 +11,15 @@ import (
 // TestKind is what a change did to a test.
 type TestKind string
 
-// The kinds. Deleted and skipped tests are refused by Check; weakened ones are for a person to judge, because a right fix
+// The kinds. Deleted and skipped tests are refused by Check; changed ones are for a person to judge, because a right fix
 // may change what a test expects.
 const (
-	TestDeleted  TestKind = "deleted"
-	TestSkipped  TestKind = "skipped"
-	TestWeakened TestKind = "weakened"
+	TestDeleted TestKind = "deleted"
+	TestSkipped TestKind = "skipped"
+	TestChanged TestKind = "changed"
 )
 
-// TestChange is one test a fix took away, switched off or made weaker.
+// TestChange is one test a fix took away or switched off, or a file of tests in which it changed what stood there.
 type TestChange struct {
 	// Path is the file's name in the tree before, for deleted tests, else after.
 	Path string
@@ -44,16 +44,19 @@ func (t TestChange) String() string {
 	return s
 }
 
-// Tests names the tests the changes deleted, skipped or weakened, in the order of the changes. It reads changed lines by
-// patterns, for the languages it knows; of all others it knows test files by their name and folder. A test that stands under
-// the same name elsewhere in the changes, in a file that the same runner collects, was moved, not deleted.
+// Tests names the tests the changes deleted or skipped, and the other files in which they changed tests, in the order of the
+// changes. It reads lines by patterns, for the languages it knows; of all others it knows test files by their name and folder.
+// A test that stands under the same name elsewhere in the changes, in a file that the same runner collects, was moved, not deleted.
 func Tests(changes []Change) []TestChange {
 	var found []TestChange
 	kept := newMoves(changes)
 	for _, c := range changes {
-		found = append(found, kept.deleted(c)...)
-		found = append(found, kept.skipped(c)...)
-		found = append(found, weakened(c)...)
+		of := append(kept.deleted(c), replaced(c)...)
+		of = append(of, kept.skipped(c)...)
+		if len(of) == 0 {
+			of = altered(c)
+		}
+		found = append(found, of...)
 	}
 	return found
 }
@@ -115,7 +118,7 @@ func (m *moves) deleted(c Change) []TestChange {
 	switch {
 	case !test || !c.gone() && !empty || len(was) > 0 && len(gone) == 0:
 		return gone
-	case recorded.MatchString(old) && len(schemes(old)) == 0: // data of a test, which weakened names
+	case recorded.MatchString(old) && len(schemes(old)) == 0: // data of a test, which altered names
 		return gone
 	case empty:
 		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is empty"}}
@@ -187,39 +190,12 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 	return found
 }
 
-// weakened finds tests that assert less than before, and expectations that were recorded anew.
-func weakened(c Change) []TestChange {
-	if recorded.MatchString(c.Path) && c.Status != 'A' {
-		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: "a recorded expectation changed"}}
-	}
-	if runner.MatchString(c.Path) {
-		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: "the settings of a test runner changed"}}
-	}
-	l := languageOf(c.Path)
-	switch {
-	case c.gone():
-		return nil
-	case l == nil && IsTest(c.Path) && len(c.Removed) > 0:
-		return []TestChange{{Path: c.Path, Kind: TestWeakened, Detail: fmt.Sprintf("%d lines removed, %d added in a test file", len(c.Removed), len(c.Added))}}
-	case l == nil || !l.holdsTests(c):
-		return nil
-	}
-	found := added(c, l, l.trivial, TestWeakened, "an assertion that cannot fail")
-	found = append(found, added(c, l, blockComment, TestWeakened, "a block comment begins")...)
-	lost, won := l.assertions(c.Removed), l.assertions(c.Added)
-	if lost > won {
-		found = append(found, TestChange{Path: c.Path, Kind: TestWeakened, Detail: fmt.Sprintf("%d assertions removed, %d added", lost, won)})
-	}
-	return found
-}
-
 var (
 	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|snapshots|goldens?|testdata|fixtures)/|\.(snap|golden|approved\.[a-z]+)$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
 		`\.mocharc(\.[a-z]+)?|mocha\.opts|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
 		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +
 		`tests/(bootstrap|pest)\.php|(cypress/support|cypress/plugins)/[^/]+|testthat\.r|linuxmain\.swift|xctestmanifests\.swift)$`)
-	blockComment = lazyregexp.New(`^\s*(/\*([^*]|$)|=begin\b|#if (0|false|FALSE)\b)`)
 )
 
 // excerpt keeps a detail short.

@@ -1,0 +1,307 @@
+package pushpolicy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// MayHoldTests reports that Tests looks into the whole content of a file, by its name.
+func MayHoldTests(name string) bool {
+	l := languageOf(name)
+	return l != nil && (l.inline || l.holds(name))
+}
+
+// altered finds a file of tests in which a change does more than add tests: it takes away or rewrites a line, or puts one
+// where it belongs to no new test. What the line says is for a person to judge. White space, comments and what is imported
+// besides do not count; nor do new files.
+func altered(c Change) []TestChange {
+	named := func(line int, detail string) []TestChange {
+		return []TestChange{{Path: c.Path, Kind: TestChanged, Line: line, Detail: detail}}
+	}
+	l := languageOf(c.Path)
+	switch {
+	case recorded.MatchString(c.Path) && c.Status != 'A':
+		return named(0, "a recorded expectation changed")
+	case runner.MatchString(c.Path):
+		return named(0, "the settings of a test runner changed")
+	case c.Status == 'A':
+		return nil
+	case l == nil && !IsTest(c.Path), l != nil && !l.holdsTests(c), c.names()[0] == c.Path && program(c.Path):
+		return nil
+	case IsTest(c.names()[0]) && (c.gone() || c.Status == 'R'):
+		return named(0, "an existing test file was moved")
+	case c.Binary:
+		return named(0, "an existing test file changed that cannot be compared")
+	case l == nil:
+		l = &language{}
+	}
+	from := l.firstTest(c)
+	if from < 0 {
+		return nil
+	}
+	f := &file{language: l, Change: c, parents: l.parents(c.Content)}
+	f.told = l.told != nil && (slices.ContainsFunc(c.Content, l.told.MatchString) || count(l.told, c.Removed) > 0)
+	for _, b := range blocks(c) {
+		if b.at+len(b.added) >= from && f.alters(b) {
+			return named(b.at, "existing tests changed")
+		}
+	}
+	return nil
+}
+
+// program reports that a file stands in a folder of features that is one of the program: below the sources, and under no test's name.
+func program(name string) bool {
+	return len(schemes(name)) == 0 && testFolder(name) == features && folders(name)[0] != features
+}
+
+// firstTest is the line with which tests begin in the content of a file: 0 in a file of tests, and where some left it; -1 where there are none.
+func (l *language) firstTest(c Change) int {
+	if !l.inline || l.holds(c.Path) || len(l.declared(c.names()[0], c.Removed)) > 0 {
+		return 0
+	}
+	i := slices.IndexFunc(c.Content, func(text string) bool {
+		return l.declares.MatchString(text) || l.marks.MatchString(text) && !strings.Contains(text, "cfg(")
+	})
+	if i >= 0 {
+		i++
+	}
+	return i
+}
+
+// A block is what a change has in place of some lines, at a line of the new content.
+type block struct {
+	at             int
+	removed, added []Line
+}
+
+// blocks puts the removed lines of a change beside the added ones.
+func blocks(c Change) (all []block) {
+	removed, added := c.Removed, c.Added
+	shift := 0 // from the number of an old line to that of a new one
+	for len(removed)+len(added) > 0 {
+		var b block
+		if len(removed) > 0 && (len(added) == 0 || removed[0].N+shift <= added[0].N) {
+			b.at = removed[0].N + shift
+			b.removed, removed = run(removed)
+		}
+		if len(added) > 0 && (b.removed == nil || added[0].N == b.at) {
+			b.at = added[0].N
+			b.added, added = run(added)
+		}
+		shift += len(b.added) - len(b.removed)
+		all = append(all, b)
+	}
+	return all
+}
+
+// run cuts off the lines that follow one another.
+func run(lines []Line) (first, rest []Line) {
+	n := 1
+	for n < len(lines) && lines[n].N == lines[n-1].N+1 {
+		n++
+	}
+	return lines[:n], lines[n:]
+}
+
+// A file is a changed one of tests.
+type file struct {
+	*language
+	Change
+	// parents are those of the lines of its content.
+	parents []int
+	// told: its comments say what a test expects.
+	told bool
+	// known are the words of the lines that stood before; nil until they are asked for.
+	known map[string]bool
+}
+
+// alters reports that a block changes what stood there.
+func (f *file) alters(b block) bool {
+	removed, added := f.code(b.removed), f.code(b.added)
+	added = slices.DeleteFunc(added, f.isImport)
+	for len(removed) > 0 && len(added) > 0 && f.same(removed[0], added[0]) {
+		removed, added = removed[1:], added[1:]
+	}
+	for len(removed) > 0 && len(added) > 0 && f.same(removed[len(removed)-1], added[len(added)-1]) {
+		removed, added = removed[:len(removed)-1], added[:len(added)-1]
+	}
+	return len(removed) > 0 || len(added) > 0 && (!f.newTests(added) || f.within(added[0]))
+}
+
+func (l *language) same(a, b Line) bool {
+	if l.indented {
+		return strings.TrimRight(a.Text, " \t\r") == strings.TrimRight(b.Text, " \t\r")
+	}
+	return strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text)
+}
+
+// isImport reports that a line imports something that takes the place of nothing else.
+func (f *file) isImport(n Line) bool {
+	if f.imports == nil || f.Content == nil {
+		return false
+	}
+	names, at := n.Text, n.N-1
+	if names == ")" && at > 0 {
+		at--
+	}
+	if m := f.imports.FindStringSubmatch(names); m != nil {
+		names = m[1]
+	} else if at = f.parents[at]; at == 0 || !f.imports.MatchString(f.Content[at-1]) {
+		return false
+	}
+	if !f.replaces {
+		return true
+	}
+	if f.known == nil {
+		f.known = map[string]bool{}
+		added := f.Added
+		for i, text := range f.Content {
+			if len(added) > 0 && added[0].N == i+1 {
+				added = added[1:]
+				continue
+			}
+			for _, word := range words.FindAllString(text, -1) {
+				f.known[word] = true
+			}
+		}
+	}
+	return bare.MatchString(names) && !slices.ContainsFunc(words.FindAllString(names, -1), func(word string) bool { return f.known[word] })
+}
+
+// code is lines without comments and empty ones.
+func (f *file) code(lines []Line) (code []Line) {
+	end := -1 // the next line with the end of a comment
+	for i := 0; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i].Text)
+		if strings.HasPrefix(text, "/*") && slices.Contains(f.comments, "*/") {
+			if end < i {
+				for end = i; end < len(lines) && !strings.Contains(lines[end].Text, "*/"); end++ {
+				}
+			}
+			if end < len(lines) && strings.HasSuffix(strings.TrimSpace(lines[end].Text), "*/") {
+				i = end
+				continue
+			}
+		}
+		if text != "" && (f.told || !f.comment(text)) {
+			code = append(code, lines[i])
+		}
+	}
+	return code
+}
+
+var (
+	// ends matches what stands no deeper than a test and is a part of it.
+	ends = lazyregexp.New(`^\s*([\[\](){};,]+|[\])},]+ *\d+[);]*|\)( *(->|:|=>|throws)[^;()]*)? *[:{]|end)\s*$`)
+	// attribute begins what stands above a test.
+	attribute = lazyregexp.New(`^\s*(@|#\[|\[)`)
+	// group begins what tests stand in.
+	group = lazyregexp.New(`^\s*(pub |RSpec\.|[fx])*(describe|suite|context|feature|group|class|mod)\b`)
+	// words are those of code, bare what names alone are written with.
+	words = lazyregexp.New(`\w+`)
+	bare  = lazyregexp.New(`^[\w\s.,()]*$`)
+)
+
+// newTests reports that lines are tests and nothing else: all stand deeper than a line that declares one, or end it.
+func (l *language) newTests(lines []Line) bool {
+	depth, above, marked := -1, false, false // of the test, of the lines above one
+	for _, n := range lines {
+		switch in := indent(n.Text); {
+		case depth >= 0 && (in > depth || ends.MatchString(n.Text)):
+		case l.declares != nil && l.declares.MatchString(n.Text), l.named != nil && (marked || l.marks.MatchString(n.Text)) && l.named.MatchString(n.Text):
+			depth, above, marked = in, false, false
+		case attribute.MatchString(n.Text):
+			depth, above, marked = in, true, marked || l.marks != nil && l.marks.MatchString(n.Text)
+		default:
+			return false
+		}
+	}
+	return !above
+}
+
+// within reports that a line stands in a test that was there.
+func (f *file) within(n Line) bool {
+	if f.Content == nil {
+		return true
+	}
+	for at := f.parents[n.N-1]; at > 0; at = f.parents[at-1] {
+		text := f.Content[at-1]
+		if f.declares != nil && f.declares.MatchString(text) && !group.MatchString(text) {
+			return true
+		}
+		for i := at - 2; i >= 0 && f.marks != nil && attribute.MatchString(f.Content[i]); i-- {
+			if f.marks.MatchString(f.Content[i]) && !group.MatchString(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parents are, for each line, the last line of code before it that stands less deep; 0 where there is none.
+func (l *language) parents(content []string) []int {
+	all := make([]int, len(content))
+	var above []int
+	for i, text := range content {
+		if trimmed := strings.TrimSpace(text); trimmed == "" || l.comment(trimmed) {
+			continue
+		}
+		for len(above) > 0 && indent(content[above[len(above)-1]-1]) >= indent(text) {
+			above = above[:len(above)-1]
+		}
+		if len(above) > 0 {
+			all[i] = above[len(above)-1]
+		}
+		above = append(above, i+1)
+	}
+	return all
+}
+
+// indent is how far a line is indented.
+func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+// replaced finds new tests that take the place of others of their name.
+func replaced(c Change) (found []TestChange) {
+	l := languageOf(c.Path)
+	if l == nil || !l.replaces || !l.holds(c.Path) {
+		return nil
+	}
+	more := map[string]int{} // than before, by name
+	for _, d := range l.declared(c.Path, c.Added) {
+		more[d.Text]++
+	}
+	for _, d := range l.declared(c.Path, c.Removed) {
+		more[d.Text]--
+	}
+	for name, n := range more {
+		if n <= 0 {
+			delete(more, name)
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	lines, parents := make([]Line, len(c.Content)), l.parents(c.Content)
+	for i, text := range c.Content {
+		lines[i] = Line{N: i + 1, Text: text}
+	}
+	type place struct {
+		parent int
+		name   string
+	}
+	seen := map[place]int{}
+	for _, d := range l.declared(c.Path, lines) {
+		if more[d.Text] == 0 || !definition.MatchString(lines[d.N-1].Text) {
+			continue
+		}
+		at := place{parents[d.N-1], d.Text}
+		if seen[at]++; seen[at] == 2 {
+			found = append(found, TestChange{Path: c.Path, Kind: TestDeleted, Name: d.Text, Line: d.N, Detail: "a second test takes the place of the first"})
+		}
+	}
+	return found
+}
+
+var definition = lazyregexp.New(`^\s*(async )?(def|class) `)
