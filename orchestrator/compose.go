@@ -121,7 +121,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 	}
 	for _, r := range j.kept {
 		if t := s.Threads[r.thread]; r.answer.Because == conversation.BecauseVoid {
-			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that was resolved counts as open: %s (%s): %s. prloop opens it again: if the finding is settled at this commit, someone with write access other than the author can resolve the thread once more.", t.Assessment.Finding, t.URL, voidReason)))
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that was resolved counts as open: %s (%s): %s. prloop opens it again: if the finding is settled at this commit, someone with write access other than the author can resolve the thread once more.", t.Assessment.Finding, t.URL, j.in.Snapshot.voidWhy(t))))
 		}
 	}
 	for _, t := range s.Threads {

@@ -245,7 +245,7 @@ func (r ruling) proven() bool {
 	return r.shown.Status == evidence.Verified && r.said.Status == review.Refuted && r.said.Ruling == review.RulingConceded
 }
 
-// ruled is what we say in a thread, the judge's reason, and the code that shows what is conceded. cured is true when a push cured its finding.
+// ruled is what we say in a thread, the judge's reason, and the code that shows what is conceded or cured. cured is true when a push cured its finding.
 type ruled struct {
 	conversation.Answer
 	reason string
@@ -285,7 +285,7 @@ func (in Inputs) rulings() map[int]ruled {
 		}
 		if d.cure {
 			if v.proven() {
-				out[d.thread] = ruled{reason: strings.TrimSpace(v.said.Reason), cured: true}
+				out[d.thread] = ruled{reason: strings.TrimSpace(v.said.Reason), cured: true, fact: v.fact()}
 			}
 			continue
 		}

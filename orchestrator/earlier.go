@@ -322,7 +322,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 	in.Snapshot.Fixed, in.Snapshot.Voiced = snap.Fixed, snap.Voiced
 	before, silent := in, func(h AgentReport) bool { return h.Answer.Receipt.State == review.AgentFailed }
 	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Snapshot.Followed, in.Inline = snap.Conversation, snap.Gone, snap.People, snap.Followed, nil
-	in.Snapshot.Unchanged, in.Snapshot.Voided, in.Snapshot.Returned = snap.Unchanged, snap.Voided, snap.Returned
+	in.Snapshot.Unchanged, in.Snapshot.Voided, in.Snapshot.Returned, in.Snapshot.Uncured = snap.Unchanged, snap.Voided, snap.Returned, snap.Uncured
 	if in.Request.Disputes != nil && (slices.ContainsFunc(in.Disputes, silent) || !equal(before.judgeQuestions(), in.judgeQuestions())) { // somebody said something since, or we did
 		in.Disputes = nil
 	}

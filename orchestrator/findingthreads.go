@@ -234,7 +234,7 @@ func nearest(known []wording, f review.Finding, may func(w wording) bool) float6
 func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
 	case s.buried(w.thread):
-		return voidReason
+		return s.voidWhy(s.Conversation.Threads[w.thread])
 	case objections.Grave(f) && w.Source.Name != "" && w.Source.Name != f.Source.Name:
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
 	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:

@@ -85,10 +85,16 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	return newestFixed(discussion.Comments, ours), nil
 }
 
-// apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed.
+// apart takes our threads out of what was said on the pull request at its head, and marks what was said in them of code that had changed. What we called cured, and is not,
+// counts as not called so.
 func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 	if snap.Conversation == nil {
 		return nil
+	}
+	for i, t := range snap.Conversation.Threads {
+		if stood := snap.Uncured[t.ID]; stood != "" && t.CuredAt() != "" && t.CuredAt() != snap.Range.Head {
+			snap.Conversation.Threads[i] = t.Uncured(stood)
+		}
 	}
 	if err := l.saidAfter(ctx, *snap); err != nil {
 		return err
@@ -137,7 +143,7 @@ func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progr
 // discussion of which a part was not read.
 func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*heard, error) {
 	was := in.Snapshot.heard()
-	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Returned: in.Snapshot.Returned, Remembered: in.Snapshot.Remembered}
+	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Returned: in.Snapshot.Returned, Uncured: in.Snapshot.Uncured, Remembered: in.Snapshot.Remembered}
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
 	}

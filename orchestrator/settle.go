@@ -24,6 +24,8 @@ type cure struct {
 	thread int
 	// reason says why it is gone, and commit where: the one that is said to have cured it, or the head.
 	reason, commit string
+	// fact is the code that a judge shows for it.
+	fact *conversation.Place
 }
 
 // goneReason is why a thread is settled whose quoted code is gone.
@@ -44,11 +46,11 @@ func (j verdict) cures() (out []cure) {
 			continue
 		}
 		if fixed := j.fixed(t); fixed != nil && !j.saidLater(t) {
-			out = append(out, cure{i, "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, fixed.Commit})
+			out = append(out, cure{thread: i, reason: "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, commit: fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
-			out = append(out, cure{i, goneReason, j.in.Snapshot.Range.Head})
+			out = append(out, cure{thread: i, reason: goneReason, commit: j.in.Snapshot.Range.Head})
 		} else if answered[i].cured && !j.unheardOf(t) && !j.saidLater(t) {
-			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head})
+			out = append(out, cure{i, "nobody who read the whole change found it again, and this code cures it: " + answered[i].reason, j.in.Snapshot.Range.Head, answered[i].fact})
 		}
 	}
 	return out
@@ -277,7 +279,7 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 		commit := cmp.Or(c.commit, snap.Range.Head)
 		out = append(out, spoken{
 			thread: c.thread, text: report.Settled(conversation.ResolvedWords, sanitize.Inline(c.reason, policy), commit, req.Target), resolve: true,
-			block: conversation.Answering(snap.Conversation.Threads[c.thread], conversation.Resolved, c.reason, commit),
+			block: conversation.Cures(snap.Conversation.Threads[c.thread], c.reason, commit, c.fact),
 		})
 	}
 	for _, r := range judged.answers {

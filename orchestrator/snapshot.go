@@ -31,9 +31,10 @@ type Snapshot struct {
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Unchanged    []string            `json:"unchanged,omitempty"`
-	// Voided and Returned are what voided gives.
-	Voided   []string `json:"voided,omitempty"`
-	Returned []string `json:"returned,omitempty"`
+	// Voided, Returned and Uncured are what voided gives.
+	Voided   []string          `json:"voided,omitempty"`
+	Returned []string          `json:"returned,omitempty"`
+	Uncured  map[string]string `json:"uncured,omitempty"`
 	Followed
 	// People are those whose word matters in these threads; nil where there is none.
 	People *conversation.People `json:"people,omitempty"`
@@ -123,7 +124,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 				return err
 			}
 		}
-		snap.Voided, snap.Returned, err = l.voided(ctx, req, snap)
+		snap.Voided, snap.Returned, snap.Uncured, err = l.voided(ctx, req, snap)
 		return err
 	}); err != nil {
 		return snap, err

@@ -24,29 +24,42 @@ const (
 	MostHeads = 100
 	// voidReason says why a resolution counts as not given.
 	voidReason = "GitHub does not say when a thread was resolved, and code around this is not as it was since prloop wrote here last, so nobody can tell whether it was resolved for the code that stands here now"
+	// uncuredReason says why a cure counts as not told.
+	uncuredReason = "the code is as it was when the finding counted, which it was not when prloop said that the problem is gone"
 )
 
 // voided are the threads about something grave, by id, that somebody whose word settles them resolved nobody can tell for which code: what they quote stands as it did, and of the
 // code around it something is gone that stood there since we spoke there last (threats.md T605). returned are those of them near which all is as it was when they were opened, and
-// was not in between (threats.md T606).
-func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, returned []string, err error) {
-	people := snap.persons()
-	if snap.Conversation == nil || people.ByApp { // there nobody settles them
-		return nil, nil, nil
+// was not in between (threats.md T606). uncured are the commits, by id of thread, at which all was as it is in those that we called cured at another state of it (threats.md T651).
+func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, returned []string, uncured map[string]string, err error) {
+	if snap.Conversation == nil {
+		return nil, nil, nil, nil
 	}
+	people, uncured := snap.persons(), map[string]string{}
 	look := surroundings{l: l, c: snap.checker(l.History), snap: snap, diffs: map[[3]string]*diff.Diff{}}
 	for _, t := range snap.Conversation.Threads {
-		if !t.Closed || !t.Live() || !objections.GraveThread(t) || !people.Voice(t.ClosedBy, t.ClosedByBot).Decides() {
+		if !objections.GraveThread(t) {
 			continue
 		}
-		if look.recorded == nil {
-			if look.recorded, err = l.recordedHeads(ctx, req); err != nil {
-				return nil, nil, err
-			}
-		}
-		gone, back, err := look.void(ctx, t)
+		stood, err := look.uncured(ctx, t)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
+		}
+		gone, back := stood != "", stood != ""
+		if gone {
+			uncured[t.ID] = stood
+			t = t.Uncured(stood)
+		}
+		// In an app's pull request nobody settles them.
+		if t.Closed && t.Live() && !people.ByApp && people.Voice(t.ClosedBy, t.ClosedByBot).Decides() {
+			if look.recorded == nil {
+				if look.recorded, err = l.recordedHeads(ctx, req); err != nil {
+					return nil, nil, nil, err
+				}
+			}
+			if gone, back, err = look.void(ctx, t); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 		if gone {
 			void = append(void, t.ID)
@@ -55,7 +68,15 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 			returned = append(returned, t.ID)
 		}
 	}
-	return void, returned, nil
+	return void, returned, uncured, nil
+}
+
+// voidWhy says why the resolution of a thread counts as not given.
+func (s Snapshot) voidWhy(t conversation.Thread) string {
+	if s.Uncured[t.ID] != "" {
+		return uncuredReason
+	}
+	return voidReason
 }
 
 // surroundings looks at what stands near threads at the heads there may have been.
@@ -98,19 +119,68 @@ func (b surroundings) void(ctx context.Context, t conversation.Thread) (gone, ba
 	return true, back, err
 }
 
-// returned reports whether what is near a thread is as it was when the thread was opened, when we said that its finding stands, or when people spoke of that, and was not in between.
-func (b surroundings) returned(ctx context.Context, t conversation.Thread, is nearby, since []nearby) (bool, error) {
-	bad := []string{t.Head, t.Maintained}
-	for _, r := range t.DeveloperReplies {
-		if b.snap.persons().MayObject(r) {
-			bad = append(bad, r.Commit)
+// uncured is a commit at which a thread counted, and what is near it was as it is, and was not where we said that its problem is gone; empty where there is none. What a judge
+// showed for that, and does not stand any more, was near it too.
+func (b surroundings) uncured(ctx context.Context, t conversation.Thread) (string, error) {
+	cured := t.CuredAt()
+	if cured == "" || cured == b.snap.Range.Head {
+		return "", nil
+	}
+	is, err := b.near(ctx, t, b.snap.Range.Head)
+	if err != nil || !is.known {
+		return "", err
+	}
+	stands, err := b.l.standsAsItDid(ctx, b.c, b.snap.Range.Head, t, is.file)
+	if err != nil || !stands {
+		return "", err
+	}
+	then, err := b.near(ctx, t, cured, is)
+	if err != nil {
+		return "", err
+	}
+	if then.known && then.same(is) { // the cure was elsewhere
+		if shown, err := b.shown(ctx, t); err != nil || shown {
+			return "", err
 		}
 	}
-	slices.Sort(bad)
-	for _, commit := range slices.Compact(bad) {
-		if commit == "" {
-			continue
+	for _, commit := range b.bad(t) {
+		if then, err := b.near(ctx, t, commit, is); err != nil || then.known && then.same(is) {
+			return commit, err
 		}
+	}
+	return "", nil
+}
+
+// shown reports whether the code that a judge showed for a cure stands as it did then. Where none did, nothing was taken away.
+func (b surroundings) shown(ctx context.Context, t conversation.Thread) (bool, error) {
+	if t.Fact == nil {
+		return true, nil
+	}
+	d, err := b.l.History.Diff(ctx, t.CuredAt(), b.snap.Range.Head)
+	if err != nil { // nobody has that commit
+		return false, context.Cause(ctx)
+	}
+	return stands(d, t.Fact, "", nil, nil), nil
+}
+
+// bad are the commits at which a thread counted: its own, those at which we said that its finding stands, or people spoke of that.
+func (b surroundings) bad(t conversation.Thread) []string {
+	out := append([]string{t.Head}, t.Upheld...)
+	if t.CuredAt() == "" { // else it is of what people say there
+		out = append(out, t.Maintained)
+	}
+	for _, r := range t.DeveloperReplies {
+		if b.snap.persons().MayObject(r) {
+			out = append(out, r.Commit)
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(commit string) bool { return commit == "" })
+}
+
+// returned reports whether what is near a thread is as it was when the thread was opened, when we said that its finding stands, or when people spoke of that, and was not in between.
+func (b surroundings) returned(ctx context.Context, t conversation.Thread, is nearby, since []nearby) (bool, error) {
+	for _, commit := range b.bad(t) {
 		then, err := b.near(ctx, t, commit, is)
 		if err != nil {
 			return false, err
@@ -247,6 +317,8 @@ func (s Snapshot) headsSince(t conversation.Thread, recorded []Reported) (heads,
 	if open, counted := s.Counted[sanitize.ThreadNamed(t.Node)]; counted && open.Head != "" && open.At.After(since) {
 		from, since = open.Head, open.At
 		add(from)
+	} else {
+		add(t.RuledAt) // where we said that its problem is gone
 	}
 	for _, r := range slices.Concat(s.Reports, recorded) {
 		if r.At.After(since) {

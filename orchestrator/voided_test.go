@@ -33,7 +33,8 @@ func (v versions) Have(_ context.Context, commit string) (bool, error) {
 	return v.shelf[commit] != nil, nil
 }
 
-// A resolution is void where a commit that may have been the head since prloop spoke in the thread last had other code near its finding than then and now (threats.md T605, T606).
+// A resolution is void where a commit that may have been the head since prloop spoke in the thread last had other code near its finding than then and now (threats.md T605,
+// T606), and a cure where the code is again as it was when the finding counted, and was not when we told the cure (threats.md T651).
 func TestWhereAResolutionIsVoid(t *testing.T) {
 	const quote = "\treturn sum(a) / len(a)\n"
 	far := strings.Repeat("// more\n", besideLines)
@@ -55,6 +56,19 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 	history["none"] = map[string]string{}
 	spoke := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	then := func(head string) Reported { return Reported{Run: "r", At: spoke.Add(time.Hour), Head: head} }
+	cured := func(at string, more func(*conversation.Thread)) func(*conversation.Thread, *Snapshot, *Loop) {
+		return func(t *conversation.Thread, _ *Snapshot, _ *Loop) {
+			if t.Status, t.RuledAt, t.ClosedBy = conversation.Resolved, at, "prloop"; more != nil {
+				more(t)
+			}
+		}
+	}
+	objected := func(t *conversation.Thread) {
+		t.DeveloperReplies, t.Answered = []conversation.Reply{{Author: "boss", Body: "This is not fixed.", Commit: "guard"}}, 1
+	}
+	shown := func(line int) func(*conversation.Thread) {
+		return func(t *conversation.Thread) { t.Fact = &conversation.Place{File: "a.go", Line: line} }
+	}
 	f := quoting(saidBy("one", foundAt(review.P1, 0, ""), "Mean of an empty list divides by zero"), strings.Count(plain[:strings.Index(plain, quote)], "\n")+1, strings.TrimSpace(quote))
 	for what, c := range map[string]struct {
 		head string
@@ -109,11 +123,28 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		"a report said so of the guard": {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
 			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("guard")}
 		}, want: true, back: true},
-		"it was raised at a commit that nobody has": {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "lost" }},
-		"its author resolved it":                    {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.ClosedBy = "ada" }},
-		"nobody resolved it":                        {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Closed = false }},
-		"it is a P2":                                {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Priority = review.P2 }},
-		"an app opened the pull request":            {head: "again", branch: []string{"guard", "raised"}, change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.People.ByApp = true }},
+		"it was raised at a commit that nobody has":  {head: "again", branch: []string{"guard"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Head = "lost" }},
+		"its author resolved it":                     {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.ClosedBy = "ada" }},
+		"nobody resolved it":                         {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Closed = false }},
+		"it is a P2":                                 {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Priority = review.P2 }},
+		"we called it cured, and it comes back":      {head: "again", change: cured("fixed", nil), want: true, back: true},
+		"we did, and nobody has that commit":         {head: "again", change: cured("lost", nil), want: true, back: true},
+		"we did, and it is not back":                 {head: "fixed", change: cured("fixed", nil)},
+		"we did, and it comes back with a guard":     {head: "better", change: cured("fixed", objected)},
+		"with a guard that somebody spoke of":        {head: "guard", change: cured("fixed", objected), want: true, back: true},
+		"with a guard of which we said that of":      {head: "guard", change: cured("fixed", func(t *conversation.Thread) { t.Upheld = []string{"guard"} }), want: true, back: true},
+		"we called it cured at what stands there":    {head: "kept", change: cured("guard", objected)},
+		"we called it cured by code elsewhere":       {head: "again", change: cured("away", nil)},
+		"by code that a judge showed, which goes":    {head: "again", change: cured("away", shown(strings.Count(plain, "\n")+1)), want: true, back: true},
+		"by code that stays":                         {head: "again", change: cured("away", shown(1))},
+		"a P2 that we called cured":                  {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Priority = review.P2 })},
+		"a cured one that stays open":                {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Closed = false }), want: true, back: true},
+		"a cured one that somebody resolved as well": {head: "again", branch: []string{"fixed", "raised"}, change: cured("fixed", func(t *conversation.Thread) { t.ClosedBy = "boss" }), want: true, back: true},
+		"one that they resolved once it was back": {head: "again", change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
+			t.Status, t.RuledAt = conversation.Resolved, "fixed"
+			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("again")}
+		}},
+		"an app opened the pull request": {head: "again", branch: []string{"guard", "raised"}, change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.People.ByApp = true }},
 	} {
 		thread := showing(f)
 		thread.Node, thread.Head, thread.Opened = "PRRT_1", "raised", spoke
@@ -123,7 +154,7 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 			c.change(&thread, &snap, l)
 		}
 		snap.Conversation = &conversation.State{Threads: []conversation.Thread{thread}}
-		void, back, err := l.voided(t.Context(), Request{}, snap)
+		void, back, _, err := l.voided(t.Context(), Request{}, snap)
 		if err != nil || (len(void) == 1) != c.want || (len(back) == 1) != c.back {
 			t.Errorf("%s: %v, %v, %v", what, void, back, err)
 		}

@@ -136,9 +136,11 @@ type Thread struct {
 	Ruling Ruling `json:"ruling,omitempty"`
 	Word   string `json:"word,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Maintained is the commit on which we answered last that the finding stands, or is people's.
-	Maintained string `json:"maintained,omitempty"`
-	// RuledAt is the commit that was ruled on, Fact the code of it that shows what we conceded; nil where no answer says.
+	// Maintained is the commit on which we answered last that the finding stands, or is people's; Upheld are all of these.
+	Maintained string   `json:"maintained,omitempty"`
+	Upheld     []string `json:"-"`
+	// RuledAt is the commit that was ruled on, or at which we said that the problem is gone; Fact the code of it that shows what we conceded, or what cures it; nil where no
+	// answer says.
 	RuledAt string `json:"ruled_at,omitempty"`
 	Fact    *Place `json:"fact,omitempty"`
 	// DeveloperReplies stand in the order they were given in; Answered is how many of them our last answer is to, AnsweredAt when we gave it. Cured is true of a thread
@@ -210,6 +212,7 @@ type block struct {
 	Ruling Ruling `json:"ruling"`
 	Word   string `json:"word"`
 	Read   string `json:"read"`
+	Void   string `json:"void"`
 
 	QuoteFrom int `json:"quote_from"`
 	QuoteTo   int `json:"quote_to"`
@@ -357,19 +360,25 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		r.ignore(c, o.Own, "it was written for another thread")
 	case b.Status == Resolved, b.Status == HandedOver, b.Status == Disputed, b.Status == Pending:
 		r.seen[o.Nonce+"/"+strconv.Itoa(o.Part)] = true
-		if t.Cured = t.gone() && b.Status == HandedOver; !t.Cured {
+		if t.Cured = t.gone() && b.Status == HandedOver && b.Void == ""; !t.Cured {
 			t.Answered, t.AnsweredAt = t.read(b.Read), c.CreatedAt.UTC()
+			t.RuledAt, t.Fact = "", nil
 		}
-		t.Status, t.Ruling, t.Word, t.Reason = b.Status, "", "", b.Reason
-		t.RuledAt, t.Fact, t.Maintained = "", nil, ""
+		t.Status, t.Ruling, t.Word, t.Reason, t.Maintained = b.Status, "", "", b.Reason, ""
 		if b.Status == Disputed || b.Status == HandedOver {
 			t.Maintained = b.Head
+			if !t.Cured {
+				t.Upheld = append(t.Upheld, b.Head)
+			}
 		}
 		if b.Status == Disputed {
 			t.Turns++
 		}
 		if b.Status == Resolved && b.Ruling.valid() {
-			t.Ruling, t.Word, t.RuledAt = b.Ruling, b.Word, b.Head
+			t.Ruling, t.Word = b.Ruling, b.Word
+		}
+		if b.Status == Resolved {
+			t.RuledAt = b.Head
 			if b.FactFile != "" {
 				t.Fact = &Place{File: b.FactFile, Line: b.FactLine, LineEnd: b.FactEnd}
 			}
@@ -423,6 +432,20 @@ func (t Thread) Live() bool { return !t.gone() && (t.Ruling == "" || !t.Closed) 
 
 // gone reports whether we said last of the finding of a thread that its problem is gone.
 func (t Thread) gone() bool { return t.Cured || t.Status == Resolved && t.Ruling == "" }
+
+// CuredAt is the commit at which we said so; empty where we did not.
+func (t Thread) CuredAt() string {
+	if !t.gone() {
+		return ""
+	}
+	return t.RuledAt
+}
+
+// Uncured is a thread as though we had left it to people at an older commit, and not said since that its problem is gone.
+func (t Thread) Uncured(maintained string) Thread {
+	t.Status, t.Cured, t.Maintained = HandedOver, false, maintained
+	return t
+}
 
 // Asserted is the thread as the finding it was opened for, at its place in the head.
 func (t Thread) Asserted() review.Finding {

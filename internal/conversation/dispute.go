@@ -90,7 +90,14 @@ func (s State) Logins(own string) (out []string) {
 	}
 	for _, t := range s.Threads {
 		switch {
-		case t.Closed && t.Status == Resolved && (t.Ruling == "" && len(t.since()) == 0 || strings.EqualFold(t.ClosedBy, own)):
+		case t.gone(): // that may turn out to be void
+			if t.Closed && !strings.EqualFold(t.ClosedBy, own) {
+				add(t.ClosedBy, t.ClosedByBot)
+			}
+			for _, r := range t.DeveloperReplies {
+				add(r.Author, r.Bot)
+			}
+		case t.Closed && t.Status == Resolved && strings.EqualFold(t.ClosedBy, own):
 		case t.Closed:
 			add(t.ClosedBy, t.ClosedByBot)
 			for _, r := range t.contested() {

@@ -371,7 +371,7 @@ func TestWhoApprovesTakesBackWhatTheySaid(t *testing.T) {
 	}
 }
 
-// Whose permission is asked for: everybody whose words a judge may be told of, and whoever resolved a thread, but not we.
+// Whose permission is asked for: everybody whose words a judge may be told of, or whose word matters where a cure of ours is void, and whoever resolved a thread, but not we.
 func TestLogins(t *testing.T) {
 	s := conversation.State{Threads: []conversation.Thread{
 		{Status: conversation.Disputed, Answered: 2, DeveloperReplies: []conversation.Reply{disagrees("eve"), disagrees("ada"), disagrees("boss"), disagrees("helper[bot]")}},
@@ -383,7 +383,7 @@ func TestLogins(t *testing.T) {
 		{Status: conversation.Resolved, Closed: true, ClosedBy: "dan", DeveloperReplies: []conversation.Reply{disagrees("olga")}},
 		{Status: conversation.Resolved, Closed: true, ClosedBy: "prloop", DeveloperReplies: []conversation.Reply{disagrees("otto")}},
 	}}
-	if got, want := s.Logins("prloop"), []string{"eve", "ada", "boss", "guest", "carol", "dan", "olga"}; !slices.Equal(got, want) {
+	if got, want := s.Logins("prloop"), []string{"eve", "ada", "boss", "guest", "carol", "dave", "dan", "olga", "otto"}; !slices.Equal(got, want) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }

@@ -94,12 +94,24 @@ func Answering(t Thread, s Status, reason, head string) []Field {
 	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}, {Name: "read", Text: t.last()}}
 }
 
+// Cures are the fields of the block of an answer that says that the problem of a thread is gone. fact is the code that a judge shows for it, nil where none does.
+func Cures(t Thread, reason, head string, fact *Place) []Field {
+	return append(Answering(t, Resolved, reason, head), shows(fact)...)
+}
+
 // Ruled are the fields of the block of an answer in a dispute. fact is the code that shows what is conceded, nil where nothing is.
 func Ruled(t Thread, a Answer, reason, head string, fact *Place) []Field {
 	out := append(Answering(t, a.Status, reason, head), Field{Name: "ruling", Text: string(a.Ruling)}, Field{Name: "word", Text: a.Word})
-	if fact != nil {
-		out = append(out, Field{Name: "fact_file", Text: fact.File, Whole: true})
-		out = append(out, numbers(Field{Name: "fact_line", Number: fact.Line}, Field{Name: "fact_end", Number: fact.LineEnd})...)
+	if a.Because == BecauseVoid {
+		out = append(out, Field{Name: "void", Text: "yes"})
 	}
-	return out
+	return append(out, shows(fact)...)
+}
+
+// shows are the fields that tell where code stands that shows something.
+func shows(fact *Place) []Field {
+	if fact == nil {
+		return nil
+	}
+	return append([]Field{{Name: "fact_file", Text: fact.File, Whole: true}}, numbers(Field{Name: "fact_line", Number: fact.Line}, Field{Name: "fact_end", Number: fact.LineEnd})...)
 }
