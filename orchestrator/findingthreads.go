@@ -229,7 +229,7 @@ func nearest(known []wording, f review.Finding, may func(w wording) bool) float6
 }
 
 // beyond says why a finding is beyond what was settled in the thread of a similar wording; empty when it is not. Settled is what the thread shows
-// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said. ruled is true of
+// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said, in words that are a little like it. ruled is true of
 // what a ruling settled: how the code was when the thread was opened is nothing to that.
 func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
@@ -239,11 +239,11 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 		return "the thread does not have it from " + sanitize.CodeSpan(f.Source.Name)
 	case !identity.Covers(w.Priority, w.Category, f), f.Priority == review.P2 && w.Priority == review.P3:
 		return "it was said to be less grave, or not to be about security"
-	case w.gone && !ruled, s.changedSince(s.Conversation.Threads[w.thread], f):
+	case w.gone && !ruled, s.changedSince(s.Conversation.Threads[w.thread], f), objections.Grave(f) && s.namedSince(s.Conversation.Threads[w.thread], f):
 		return "its code has changed since"
 	case w.elsewhere(f):
 		return "it is about other code"
-	case w.Source.Name != f.Source.Name && !identity.Alike(w.Finding, f):
+	case w.Source.Name != f.Source.Name && !identity.Alike(w.Finding, f), objections.Grave(f) && !identity.Akin(w.Finding, f):
 		return "it says something else of that code"
 	}
 	return ""
@@ -366,6 +366,11 @@ func (s Snapshot) changedSince(t conversation.Thread, f review.Finding) bool {
 	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool {
 		return r[0] <= to && from <= r[1] || masked && s.masks(f.File, r)
 	})
+}
+
+// namedSince reports whether one of the lines that the reviewer itself gave a finding, which was taken to its quote, changed since as in changedSince.
+func (s Snapshot) namedSince(t conversation.Thread, f review.Finding) bool {
+	return slices.ContainsFunc(s.Changed[t.ID], func(r [2]int) bool { return f.Named[0] > 0 && r[0] <= f.Named[1] && f.Named[0] <= r[1] })
 }
 
 // masks reports whether a mask hides something in some lines of a file that are in the change.

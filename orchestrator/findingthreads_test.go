@@ -74,6 +74,12 @@ func TestWhatResolvingAThreadSettles(t *testing.T) {
 	}{
 		{"the same words", showing(first), []review.Finding{first}, nil, ""},
 		{"other words", showing(first), []review.Finding{again}, nil, ""},
+		{"something else of the same line", showing(quoting(first, 9, "return Count(shelves) / len(shelves)")), []review.Finding{as(quoting(first, 9, "return Count(shelves) / len(shelves)"), func(f *review.Finding) {
+			f.Title, f.Description = "Untrusted callers reach confidential totals", "Any request obtains figures that belong to somebody else."
+		})}, nil, "it says something else of that code"},
+		{"its reviewer names a line that was added", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Named = [2]int{7, 7} })}, [][2]int{{6, 8}}, "its code has changed since"},
+		{"its reviewer names another line", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.Named = [2]int{5, 5} })}, [][2]int{{6, 8}}, ""},
+		{"that of a P2 names one that was added", showing(minor), []review.Finding{as(minor, func(f *review.Finding) { f.Named = [2]int{7, 7} })}, [][2]int{{6, 8}}, ""},
 		{"code elsewhere changed", showing(first), []review.Finding{again}, [][2]int{{1, 8}, {10, 20}}, ""},
 		{"its line changed", showing(first), []review.Finding{again}, [][2]int{{9, 9}}, "its code has changed since"},
 		{"one of its lines changed", showing(first), []review.Finding{as(again, func(f *review.Finding) { f.LineEnd = &end })}, [][2]int{{12, 13}}, "its code has changed since"},
@@ -388,7 +394,7 @@ func (in Inputs) and(f review.Finding) Inputs {
 	}
 	h := &in.Reports[at]
 	h.Answer.Reviewer.Findings = append(h.Answer.Reviewer.Findings, f)
-	h.Evidence = append(h.Evidence, evidence.Result{Status: evidence.None, Quoted: f.Quoted})
+	h.Evidence = append(h.Evidence, evidence.Result{Status: evidence.None, Quoted: f.Quoted, Named: f.Named})
 	return in
 }
 

@@ -95,7 +95,7 @@ func collectReviewers(in Inputs) gathered {
 				g.unverified = append(g.unverified, aside)
 				continue
 			}
-			f.Quoted = ev.Quoted
+			f.Quoted, f.Named = ev.Quoted, ev.Named
 			if f.ValueHash != "" && slices.ContainsFunc(counted, func(c countedFinding) bool {
 				return c.Source.Name == f.Source.Name && c.ValueHash == f.ValueHash && c.File == f.File && *c.Line == *f.Line && c.Title == f.Title
 			}) {

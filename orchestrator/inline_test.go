@@ -258,7 +258,7 @@ func raised(findings []review.Finding, threads ...conversation.Thread) Inputs {
 		name := f.Source.Name
 		in.Request.Agents = append(in.Request.Agents, AgentPlan{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand})
 		in.Reports = append(in.Reports, AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: review.KindCommand, State: review.AgentComplete},
-			Reviewer: &review.ReviewerResult{Findings: []review.Finding{f}}}, Evidence: []evidence.Result{{Status: evidence.None, Quoted: f.Quoted}}})
+			Reviewer: &review.ReviewerResult{Findings: []review.Finding{f}}}, Evidence: []evidence.Result{{Status: evidence.None, Quoted: f.Quoted, Named: f.Named}}})
 	}
 	in.Snapshot.Conversation.Threads = threads
 	return in

@@ -21,7 +21,7 @@ import (
 
 // Version names the order of a run's steps and the shapes they are stored in. It is raised only when a run started by an
 // older prloop could not be continued by this one; work of another version is never picked up.
-const Version = "18"
+const Version = "19"
 
 const (
 	appName = "prloop"

@@ -31,6 +31,8 @@ type Result struct {
 	LineEnd int `json:"lineEnd,omitempty"`
 	// Quoted are the first and the last line of the quote there, zeros where nobody can tell which of several places is meant.
 	Quoted [2]int `json:"quoted,omitzero"`
+	// Named are the lines that the finding claimed where the quote gave it others, else zeros.
+	Named [2]int `json:"named,omitzero"`
 }
 
 // Status is how a finding's evidence fared.
@@ -263,6 +265,7 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	if ev.Line > 0 {
 		if f.Line != nil {
 			note = fmt.Sprintf("its line was %d, and its quote stands at %d", *f.Line, ev.Line)
+			ev.Named[0], ev.Named[1] = lines(*f)
 		}
 		f.Line, f.LineEnd = &ev.Line, nil
 		if ev.LineEnd > ev.Line {

@@ -193,6 +193,12 @@ func Likeness(a, b review.Finding) (likeness float64, same bool) {
 	return c.score, same
 }
 
+// Akin reports whether two findings of one reviewer may be about the same problem by what they say, also where they quote the same code.
+func Akin(a, b review.Finding) bool {
+	likeness, same := Likeness(a, b)
+	return same && likeness >= akin
+}
+
 // Alike reports whether two findings are about the same problem by what they say, also where they quote the same code.
 func Alike(a, b review.Finding) bool {
 	likeness, same := Likeness(a, b)
