@@ -13,9 +13,9 @@ var (
 	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
 		"looks sounds resolved verified addressed sgtm merci beaucoup danke vielen dank gracias 谢谢 done works fixes quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
-	praise = strings.Fields("good great nice catch point better")
-	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist.
-	affirming = strings.Fields("yes yep confirmed agreed ack")
+	praise = strings.Fields("good great nice better")
+	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist, whatever emoji stand beside them.
+	affirming = strings.Fields("yes yep confirmed agreed ack catch point")
 	// Of these alone no thanks consist: they say nothing.
 	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this all now in everyone prloop")
 )
@@ -85,13 +85,10 @@ func OnlyThanks(remark string) bool {
 	}
 	said := slices.DeleteFunc(without(words, filling...), commit.MatchString) // a commit says nothing by itself
 	affirms := slices.ContainsFunc(said, func(w string) bool { return slices.Contains(affirming, w) })
-	switch {
-	case strings.ContainsFunc(remark, cheer):
-		return true
-	case affirms:
+	if affirms {
 		return len(without(said, slices.Concat(affirming, praise)...)) > 0
 	}
-	return len(said) > 0
+	return len(said) > 0 || strings.ContainsFunc(remark, cheer)
 }
 
 // cheer reports whether a rune is part of an emoji that approves.
