@@ -157,7 +157,8 @@ func (t Thread) against(of func(Reply) bool) (out []Reply) {
 // Objection is what somebody else than the author has said, in a thread that is open, of a cure that we told, or may come to: since we said that the problem is
 // gone, or at a head where the code of the thread had changed. It counts from somebody who may write, or belongs here by what GitHub says, which may
 // block (decision 9). GitHub does not tell whether the thread ever was closed, which it was not where prloop may not
-// resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object.
+// resolve threads: whatever is more than thanks may be an objection. A thread is open for it that nobody closed whose word settles it (reconciles), nor they who object. Who approves
+// the pull request later takes back what they said, but for what they say as P0 or P1.
 func (p People) Objection(t Thread, grave bool) (Reply, bool) {
 	return p.objects(p.Objections(t, grave))
 }
@@ -168,7 +169,7 @@ func (p People) Objections(t Thread, grave bool) []Reply {
 		return nil
 	}
 	return slices.DeleteFunc(t.objections(), func(r Reply) bool {
-		return !p.MayObject(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+		return !p.MayObject(r) || p.approvedSince(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
 	})
 }
 
@@ -208,9 +209,9 @@ func (p People) objects(to []Reply) (Reply, bool) {
 	return Reply{}, false
 }
 
-// Contradicts reports whether somebody says more than thanks, at a head, in a thread that may be cured there, who may object.
+// Contradicts reports whether somebody says more than thanks, at a head, in a thread that may be cured there, who may object and has not approved the pull request since.
 func (p People) Contradicts(t Thread, head string) bool {
-	_, objected := p.objects(slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool { return !r.After && r.Commit != head }))
+	_, objected := p.objects(slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool { return !r.After && r.Commit != head || p.approvedSince(r) }))
 	return objected
 }
 

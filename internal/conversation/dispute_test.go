@@ -364,6 +364,10 @@ func TestWhoApprovesTakesBackWhatTheySaid(t *testing.T) {
 		if !p.Weighs(thread, true) {
 			t.Errorf("%s: settles what we maintain", what)
 		}
+		thread.DeveloperReplies[0].After = true
+		if _, got := p.Objection(thread, true); got != c.counts || p.Contradicts(thread, "head") != c.counts {
+			t.Errorf("%s: objects to a cure %v", what, got)
+		}
 		p.Own = "boss"
 		if !p.Weighs(thread, false) {
 			t.Errorf("%s: an approval of our own account takes it back", what)

@@ -13,11 +13,11 @@ var (
 	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
 		"looks sounds resolved verified addressed sgtm merci beaucoup danke vielen dank gracias 谢谢 done works fixes quick quickly fast +1")
 	// praise may stand beside what affirms that something is wrong.
-	praise = strings.Fields("good great nice better")
+	praise = strings.Fields("good great nice better fine")
 	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist, whatever emoji stand beside them.
 	affirming = strings.Fields("yes yep confirmed agreed ack catch point")
 	// Of these alone no thanks consist: they say nothing.
-	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that this all now in everyone prloop")
+	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that that's this all now in everyone prloop tested")
 )
 
 // thankful are all of them.
@@ -33,8 +33,9 @@ var thankful = func() map[string]bool {
 var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
 	`(?:^|[.,!;]\s*)(?:(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)|ship it)\b|` +
 	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
-	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?correct\b|` +
-	`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
+	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?(?:correct|right)\b|` +
+	`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bfixed (?:by|with|in) #[0-9]+\b|\b(?:fine|good|ok|okay) (?:by|with) me\b|(?:^|[.,!;]\s*)(?:approving|merging)(?: (?:this|it))?(?: now)?\s*(?:$|[.,!;])|` +
+	`\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
 	`\b(?:looking good|got it|no longer an (?:issue|problem)|fair enough|happy to approve|no (?:more |further )?objections?|works as expected|that solves it|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
 
 var (
@@ -50,10 +51,12 @@ var commit = lazyregexp.New(`^[0-9a-f]{7,40}$`)
 var (
 	// much is thanks that may be for something.
 	much = lazyregexp.New(`\b(thanks|thank you|thx) (?:so|very) much\b`)
-	// explaining is what thanks may be for.
-	explaining = lazyregexp.New(`\bfor (?:explaining|clarifying|the (?:explanation|clarification))(?: (?:it|that|this))?\b`)
+	// explaining is what thanks may be for, or stand beside.
+	explaining = lazyregexp.New(`(?:^|[.,!;]\s*)(?:(?:ah|oh|ok|okay),? )?i see\s*(?:$|[.,!;])|\bfor (?:explaining|clarifying|the (?:explanation|clarification))(?: (?:it|that|this))?\b`)
 	// sad is no thanks, whatever stands beside it.
 	sad = lazyregexp.New(`[:;=]['’]?-?[(/\\|\[]`)
+	// locally is where somebody tried it.
+	locally = lazyregexp.New(`\b(tested|verified)(?: (?:it|this))? locally\b`)
 	// catching is praise, as a good catch is.
 	catching = lazyregexp.New(`\b(?:thanks|thank you|thx) for catching\b`)
 	// wondering is what may be a question without its mark, or mockery.
@@ -67,6 +70,7 @@ func OnlyThanks(remark string) bool {
 	}
 	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
 	remark = catching.ReplaceAllString(much.ReplaceAllString(remark, "$1"), "catch")
+	remark = locally.ReplaceAllString(remark, "$1")
 	remark = named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1")
 	if wondering.MatchString(remark) {
 		return false

@@ -10,6 +10,7 @@ func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
 		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes, fixed.", "Yes, fixed 👍",
 		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch, thanks!", "Confirmed fixed.",
+		"Looks fine.", "Tested, works fine. Thanks!", "Fine by me.", "That's better, thanks!", "Verified locally, works.", "Nice, approving.", "Sounds good, merging.", "Ah, I see, thanks.", "Fixed in #12.", "Thank you, this looks right now.", "Tested it locally, works.", "Approving this now.", "Good with me 👍",
 		"Thank you for the quick fix!", "Thanks @contributor, looks good now.", "@mona-l @acme/shop thanks", "+1", ":+1:", "Thanks for addressing this", "Sounds good", "Sounds good to me!", "Great fix", "Good fix, thanks!",
 		"Thanks. Nice fix!", "LGTM :+1:", "LGTM :tada: :heart:", "All good now", "Verified", "Verified, thanks!", "Looks much better, thanks!", "Agreed, looks good now.", "P1 is fixed, thanks.", "P0 was resolved", "Thanks for your prompt fix",
 		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks",
@@ -30,7 +31,10 @@ func TestOnlyThanks(t *testing.T) {
 		"So much for your fix!", "ok, so much for the quick fix", "So so much for this fix", "This is now in for fixing", "Great job fixing nothing", "Ack", "Yes, thanks for catching that", "Not approved", "To be approved", "Don't ship it", "A nice refactor is in main.go",
 		"Correct this", "That's fixed now, but it fails", "Is that fixed", "The fix looks good, but", "Still an issue", "Confirmed in 1a2b3c4.", "Yes 1a2b3c4", "This is in deadbeef", "1a2b3c4", "Thanks :(", "LGTM :-/", "Objections: it fails", "Works as expected by nobody", "For explaining it", "Fixed by hand", "That's not fixed", "I cannot confirm this is fixed", "Got it wrong", "Verify the fix", "Not good to go", "Good to go?", "The fix verified nothing", "Verified the fix: it fails", "Is it good to go", "Looks correct but",
 		"Refactor this", "this is your fix", "turnaround",
-		"Yes 👍", "agreed ✔", "confirmed 👍", "Good catch 👍", "Good catch!", "Good point 👍", "yes yes ✅", "Good point, yes :+1:",
+		"Yes 👍", "agreed ✔", "confirmed 👍", "Good catch 👍", "Good catch!", "Good point 👍", "yes yes ✅", "Good point, yes :+1:", "Yes, fine 👍",
+		"This is not fine", "looks fine but still divides by zero", "Not fine by me", "Fine, but not for empty lists", "Looks fine only to you", "Nothing works fine", "Hardly fine", "Fine if you test it", "Is it fine",
+		"Tested", "Tested, fails", "Not tested", "Tested locally.", "Tested locally, it crashes", "Works only locally", "I see.", "I see it fails", "Ah, I see, it fails", "Not merging this", "Not approving", "I am not approving this", "Approving this is wrong", "Merging this is your work", "Merging it all now is work",
+		"Not fixed in #12", "To be fixed in #12", "#12", "See #12", "That's worse", "That's it", "That's not better", "Right.", "Looks right only in tests", "Does not look right", "That's still not right",
 	} {
 		if conversation.OnlyThanks(s) {
 			t.Errorf("%q is only thanks", s)

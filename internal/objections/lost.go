@@ -58,7 +58,7 @@ func (o Objection) stands(in review.Thread, people conversation.People) bool {
 	}
 	for _, c := range in.Comments {
 		if o.is(c) {
-			t.DeveloperReplies = []conversation.Reply{{ID: c.DatabaseID, Author: c.Author.Login, Body: c.Body, EditedBy: c.EditedBy, Association: c.Author.Association, Bot: c.Author.Bot, After: true}}
+			t.DeveloperReplies = []conversation.Reply{{ID: c.DatabaseID, Author: c.Author.Login, Body: c.Body, EditedBy: c.EditedBy, Timestamp: c.CreatedAt, Edited: c.EditedAt, Association: c.Author.Association, Bot: c.Author.Bot, After: true}}
 		}
 	}
 	_, stands := people.Objection(t, o.grave())
