@@ -72,13 +72,13 @@ func Covers(p review.Priority, category string, f review.Finding) bool {
 var securityBegins = []string{"secur", "insecur", "cybersecur", "vulnerab", "crypto", "encrypt", "exploit", "credential", "password", "permission", "cwe", "sanitiz", "sanitis", "injections"}
 
 var securityPhrases = []string{
-	"access_control", "code_execution", "supply_chain", "open_redirect", "prototype_pollution", "denial_of_service", "privilege", "sandbox_escape", "session_fixation", "info_leak",
+	"access_control", "code_execution", "command_execution", "data_exposure", "buffer_overflow", "use_after_free", "memory_safety", "supply_chain", "open_redirect", "prototype_pollution", "denial_of_service", "privilege", "sandbox_escape", "session_fixation", "info_leak",
 	"information_leak", "data_leak", "disclosure", "zip_slip", "api_key",
 }
 
 var securityWords = map[string]bool{
 	"infosec": true, "sqli": true, "xxe": true, "idor": true, "cors": true, "redos": true, "oauth": true, "jwt": true, "rbac": true, "tls": true, "ssl": true, "pii": true, "clickjacking": true,
-	"spoofing": true, "backdoor": true, "escalation": true,
+	"spoofing": true, "tampering": true, "backdoor": true, "malware": true, "toctou": true, "dos": true, "escalation": true,
 	"appsec": true, "injection": true, "xss": true, "csrf": true, "ssrf": true, "rce": true, "cwe": true, "cve": true, "owasp": true, "auth": true, "authn": true, "authz": true,
 	"authentication": true, "authorization": true, "permissions": true, "secret": true, "secrets": true, "credentials": true, "privacy": true, "traversal": true, "deserialization": true,
 }

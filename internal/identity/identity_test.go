@@ -190,6 +190,8 @@ func TestSecurity(t *testing.T) {
 		"cryptography": true, "hardcoded secrets": true, "path traversal": true, "appsec": true,
 		"Insecure Deserialization": true, "credential": true, "hardcoded_password": true, "Broken access control": true, "sqlInjection": true, "SQLi": true, "idor": true, "information disclosure": true,
 		"remote code execution": true, "privilege-escalation": true, "CWE89": true, "cybersecurity": true, "input sanitization": true, "exploitable": true,
+		"command execution": true, "data exposure": true, "sensitive data-exposure": true, "TOCTOU": true, "tampering": true, "malware": true, "buffer overflow": true, "use after free": true, "use-after-free": true, "memory safety": true, "DoS": true,
+		"leak": false, "resource leak": false, "safety": false, "todos": false, "integer overflow": false, "text overflow": false,
 		"bug": false, "logic": false, "style": false, "dependency injection": false, "author": false, "tokenizer": false, "method signature": false, "memory leak": false, "error_handling": false, "injector": false, "performance": false, "": false, "discussion": false,
 	} {
 		if Security(category) != want {
