@@ -66,7 +66,8 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 		one("VF.", `VF\.(?:(?:DM|WS)\.)?[0-9a-fA-F]{24}\.[0-9A-Za-z]{16}`),
 		one("1000.", `1000\.[0-9a-f]{32}\.[0-9a-f]{32}`), // Zoho
 		one("+ACR", `[0-9A-Za-z+/]{42}\+ACR[0-9A-Za-z]{6}`),
-		one(".Ag", `[01]\.A[0-9A-Za-z_-]{50,}\.(?:[0-9]\.)?Ag[0-9A-Za-z_-]{100,}`), // Entra
+		one(".Ag", `[01]\.A[0-9A-Za-z_-]{50,}\.(?:[0-9]\.)?Ag[0-9A-Za-z_-]{100,}`),             // Entra
+		one("/IncomingWebhook/", hexUUID+`@`+hexUUID+`/IncomingWebhook/[0-9a-f]{32}/`+hexUUID), // Teams
 		one("tines.com/webhook/", `tines\.com/webhook/[0-9a-z]{32}/[0-9a-z]{32}`),
 		{words: []string{"hooks.zapier.com/hooks/catch/"}, re: lazyregexp.New(`hooks\.zapier\.com/hooks/catch/[0-9]{5,}/[0-9A-Za-z]{6,}`), sure: func(v string) bool {
 			name := v[strings.LastIndexByte(v, '/')+1:]

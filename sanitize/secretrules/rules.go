@@ -21,12 +21,14 @@ type Rule struct {
 	re       *lazyregexp.Regexp
 	// path is what the name of a file has to be like; nil is every text.
 	path *lazyregexp.Regexp
-	// group is the group of re that is the secret; 0 is the first one that is not empty, or all without groups.
+	// group is the group of re that is the secret; 0 is the first one that is not empty, or all without groups; whole is all with groups that are parts of it.
 	group int
 	// entropy is what a secret must have more of, in bits for each byte.
 	entropy float64
 	allowed []allowlist
 }
+
+const whole = -1
 
 // allowlist names what is no secret though a rule finds it.
 type allowlist struct {
@@ -137,7 +139,7 @@ func (r Rule) find(all []found, text string) []found {
 			lineAllowed = f.allowedBy(lists, true)
 		}
 		last = f
-		if groups := r.re.FindStringSubmatch(match); len(groups) > 1 {
+		if groups := r.re.FindStringSubmatch(match); len(groups) > 1 && r.group != whole {
 			if r.group > 0 {
 				f.secret = groups[r.group]
 			} else if i := slices.IndexFunc(groups[1:], func(g string) bool { return g != "" }); i >= 0 {

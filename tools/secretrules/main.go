@@ -8,6 +8,7 @@ import (
 	"go/format"
 	"log"
 	"os"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,6 +113,8 @@ func write(b *bytes.Buffer, r config.Rule) error {
 	}
 	if r.SecretGroup > 0 {
 		fmt.Fprintf(b, ", group: %d", r.SecretGroup)
+	} else if leavesOut(r.Regex.String()) {
+		b.WriteString(", group: whole")
 	}
 	if r.Entropy > 0 {
 		fmt.Fprintf(b, ", entropy: %v", r.Entropy)
@@ -121,6 +124,26 @@ func write(b *bytes.Buffer, r config.Rule) error {
 	}
 	b.WriteString("},\n")
 	return nil
+}
+
+// minLeft is how many characters of a class stand side by side, at least, in what is drawn.
+const minLeft = 16
+
+// leavesOut reports whether the groups of an expression leave out something that is drawn: they are parts of a secret then, such as those of a UUID. gitleaks takes one for
+// the secret.
+func leavesOut(expr string) bool {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	return err == nil && re.MaxCap() > 0 && drawnOutside(re)
+}
+
+func drawnOutside(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpCapture:
+		return false
+	case syntax.OpRepeat:
+		return re.Min >= minLeft && re.Sub[0].Op == syntax.OpCharClass || re.Min > 0 && drawnOutside(re.Sub[0])
+	}
+	return slices.ContainsFunc(re.Sub, drawnOutside)
 }
 
 // allowlists are those that can apply to a text without a name. The expressions of one are joined as gitleaks joins them.

@@ -32,7 +32,7 @@ func TestTableIsCurrent(t *testing.T) {
 	}
 }
 
-// Both engines find the same secrets in the redaction samples, in recorded attacks, in the source of this module, in files the
+// Both engines find the same secrets, but where a part of one is the secret to gitleaks, in the redaction samples, in recorded attacks, in the source of this module, in files the
 // environment names (PARITY, a list of paths), and in mixtures of all of them.
 func TestTheSameSecrets(t *testing.T) {
 	d, err := detect.NewDetectorDefaultConfig()
@@ -50,6 +50,9 @@ func TestTheSameSecrets(t *testing.T) {
 	for _, text := range texts {
 		want := map[string]bool{}
 		for _, f := range d.DetectString(text) {
+			if leavesOut(d.Config.Rules[f.RuleID].Regex.String()) {
+				f.Secret = f.Match
+			}
 			want[f.Secret] = true
 		}
 		got := map[string]bool{}
