@@ -110,9 +110,10 @@ func inWords(v string) bool {
 func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
 
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
-// begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, or the name of an image by its version, commit or digest.
+// begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, the name of an image by its version, commit or digest,
+// a date with its time, or a type that is named after an algorithm.
 func isPublic(v string) bool {
-	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v)
+	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v)
 }
 
 // publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
@@ -127,6 +128,11 @@ var (
 	sealedValue    = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
 	publishableKey = lazyregexp.New(`^(?:live|test)_[0-9A-Za-z]{10,}$`)
 	image          = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]{2,5})?(?:/[a-z0-9._-]+)+(?::(?:[a-z]{1,10}-)?(?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+){1,3}))?(?:@sha256:[0-9a-f]{64})?$`)
+	// moment is a date with its time, as RFC 3339 writes it or near enough.
+	moment = lazyregexp.New(`^(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:[Zz]|[+-][01][0-9]:?[0-5][0-9])?$`)
+	// typeOfKey is a type of keys, or a curve, in the module of an algorithm.
+	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|p256|p384|p521|k256|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
+		`(?:Private|Public|Secret|Signing|Verifying)Key|SECP(?:192|224|256|384|521)[RK]1)$`)
 	// digestValue is a value that says of which kind of digest it is.
 	digestValue = lazyregexp.New(`^(?:sha(?:1|224|256|384|512)|md5):[0-9a-f]{32,128}$`)
 	// tagged ends what stands before the commit of an image: a part of its path, its name, and a colon. Who logs in by a name and a token writes no such name.
