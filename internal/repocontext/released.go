@@ -251,9 +251,10 @@ func (b *builder) leadsToUnread(ctx context.Context, f *diff.File) (bool, error)
 	return hides, err
 }
 
-// elsewhere matches where systems keep what is theirs, and no checkout; ownWay how they name what a program has open, such as its own folder.
+// elsewhere matches where systems keep what is theirs, and no checkout, device where they keep no files; ownWay how they name what a program has open, such as its own folder.
 var (
 	elsewhere = lazyregexp.New(`^/(etc|s?bin|lib(32|64)?|boot|sys|nix/store|usr/(s?bin|lib(32|64|exec)?|share|include))(/|$)`)
+	device    = lazyregexp.New(`^/(dev|proc)/`)
 	ownWay    = lazyregexp.New(`(^|/)(proc/(.*/)?(cwd|root|fd|map_files)|dev/fd)(/|$)`)
 )
 
@@ -261,7 +262,7 @@ var (
 const mostWays = 3
 
 // comesBack reports whether a link that leads out of the tree may lead into it again, to what goes unread: where a checkout lies nobody
-// knows beforehand, so the last steps of the link may begin at its root. steps are those from where it leaves the tree.
+// knows beforehand, so the last steps of the link may begin at its root, or be its root where none of them can begin there. steps are those from where it leaves the tree.
 func (b *builder) comesBack(ctx context.Context, to string, steps []string) (bool, error) {
 	steps = slices.DeleteFunc(slices.Clone(steps), func(step string) bool { return step == "" || step == "." })
 	all := strings.Join(steps, "/")
@@ -290,8 +291,8 @@ func (b *builder) comesBack(ctx context.Context, to string, steps []string) (boo
 			ways = append(ways, i)
 		}
 	}
-	if len(ways) > mostWays {
-		return true, nil
+	if len(ways) == 0 || len(ways) > mostWays { // without a way, all of it may be the root
+		return !device.MatchString(path.Clean(to)), nil
 	}
 	for _, i := range ways {
 		if hides, _, err := b.follow(ctx, ".", steps[i:]); err != nil || hides {
