@@ -10,9 +10,10 @@ import (
 // A Secret of Kubernetes keeps values under names of any kind, so what tells them is where they stand.
 
 var (
-	kindOfSecret = lazyregexp.New(`^[ \t]*(?:- +)?kind:[ \t]*["']?Secret["']?[ \t\r]*(?:#.*)?$`)
+	kindOfSecret = lazyregexp.New(`^[ \t]*(?:- +)?["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t\r]*(?:#.*)?$`)
+	kindName     = lazyregexp.New(`^["']?kind["']?:`)
 	// secretEntry is a name and its value, or the sign that the value stands in the lines below.
-	secretEntry = lazyregexp.New(`^[ \t]+["']?[0-9A-Za-z_.-]{1,253}["']?:[ \t]+(?:!!binary[ \t]+)?(?:([|>][-+0-9]*)|"([^"]+)"|'([^']+)'|([^\s"'#{|>&*!][^\s#]*))[ \t\r]*(?:#.*)?$`)
+	secretEntry = lazyregexp.New(`^[ \t]+["']?[0-9A-Za-z_.-]{1,253}["']?:[ \t]+(?:[!&][^\s,]{1,40}[ \t]+){0,2}(?:([|>][-+0-9]*)|"([^"]+)"|'([^']+)'|([^\s"'#{|>&*!][^\s#]*)),?[ \t\r]*(?:#.*)?$`)
 	// hostAndPort is a host, perhaps with a port.
 	hostAndPort = lazyregexp.New(`^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+(?::[0-9]{1,5})?$`)
 	// passwordInside is an address with a password in it.
@@ -22,9 +23,9 @@ var (
 // minKept is how long a value is at least that a Secret keeps encoded, in bytes. One in clear, as texts of settings are, is as long as those in quotes.
 const minKept = 8
 
-// KeptValues are the values of Secrets of Kubernetes in a text of YAML, under data and stringData, of those that look as if they were drawn.
+// KeptValues are the values of Secrets of Kubernetes in a text of YAML, or of JSON in lines, under data and stringData, of those that look as if they were drawn.
 func KeptValues(s string) (out []Span) {
-	if !strings.Contains(s, "Secret") || !strings.Contains(s, "kind:") {
+	if !strings.Contains(s, "Secret") || !strings.Contains(s, "kind") {
 		return nil
 	}
 	y := yamlOf(s)
@@ -71,7 +72,7 @@ func (y yaml) object(i int) (from, to int) {
 	own := y.column(i)
 	within := func(j int) bool {
 		c := y.column(j)
-		return !strings.HasPrefix(y.lines[j], "---") && (c < 0 || c > own || c == own && !strings.HasPrefix(y.lines[j][c:], "kind:"))
+		return !strings.HasPrefix(y.lines[j], "---") && (c < 0 || c > own || c == own && !kindName.MatchString(y.lines[j][c:]))
 	}
 	item := func(j int) bool {
 		return y.column(j) == own && strings.HasPrefix(strings.TrimLeft(y.lines[j], " \t"), "- ")

@@ -30,6 +30,9 @@ func TestKeptValues(t *testing.T) {
 		"in a list":            {"items:\n- apiVersion: v1\n  kind: Secret\n  stringData:\n    smtp: " + value + "\n- kind: Pod\n", value},
 		"the list begins so":   {"items:\n  - kind: 'Secret'\n    stringData:\n      smtp: " + value + "\n", value},
 		"behind other objects": {"kind: Pod\n---\n" + secretOf("data", "dsn: "+address), address},
+		"as JSON":              {"{\n    \"apiVersion\": \"v1\",\n    \"data\": {\n        \"dsn\": \"" + address + "\",\n        \"x\": \"eA==\"\n    },\n    \"kind\": \"Secret\",\n    \"metadata\": {\n        \"name\": \"app\"\n    }\n}\n", address},
+		"with a tag":           {secretOf("stringData", "smtp: !!str "+value), value},
+		"with an anchor":       {secretOf("stringData", "smtp: &s "+value), value},
 		"lines of two bytes":   {strings.ReplaceAll(secretOf("data", "dsn: "+address), "\n", "\r\n"), address},
 	} {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(c.text, "\n"), "\n", "\n+") + "\n"
@@ -55,6 +58,7 @@ func TestKeptValuesAreNoSettings(t *testing.T) {
 		secretOf("data", "username: "+inBase64("administrator")), secretOf("data", "password: {{ .Values.smtp | b64enc }}"), secretOf("stringData", "host: mail1.acme.io:587"), secretOf("data", "url: "+inBase64("redis://redis-1.acme.io:6379/0")),
 		secretOf("data", "ca.crt: "+inBase64("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")), secretOf("stringData", "smtp: ${SMTP_RELAY_1}"), secretOf("stringData", "mode: smtp-over-tls12"), secretOf("data", "user: "+inBase64("your-user-1")),
 		secretOf("stringData", "app.yaml: |\n    level: debug\n    workers: 12"), secretOf("metadata", "smtp: "+value), strings.ReplaceAll(secretOf("data", "smtp: "+value), "Secret", "ConfigMap"),
+		"{\n  \"data\": {\n    \"smtp\": \"" + value + "\"\n  },\n  \"kind\": \"ConfigMap\"\n}\n", "{\n  \"kind\": \"Secret\",\n  \"metadata\": {\n    \"smtp\": \"" + value + "\"\n  }\n}\n",
 		"items:\n- kind: Secret\n  type: Opaque\n- kind: ConfigMap\n  data:\n    smtp: " + value + "\n", "kind: Secret\n---\nkind: ConfigMap\ndata:\n  smtp: " + value + "\n", strings.ReplaceAll(secretOf("data", "smtp: "+inBase64(value)), "Secret", "SecretStore"),
 	} {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
