@@ -217,7 +217,7 @@ func TestAReportOfAnotherRecord(t *testing.T) {
 		comments []review.Comment
 		want     string
 	}{
-		"answers, which are no reports":        {[]review.Comment{answer("answer"), answer("stopped:" + strings.Repeat("a", 40))}, ""},
+		"answers, which are no reports":             {[]review.Comment{answer("answer"), answer("stopped:" + strings.Repeat("a", 40))}, ""},
 		"an older comment with a newer report":      {[]review.Comment{edited, said("here", "x", at, own)}, "run there,"},
 		"an older report that was touched":          {[]review.Comment{touched, said("here", "x", at, own)}, ""},
 		"nobody reported":                           {nil, ""},

@@ -34,7 +34,7 @@ func (v versions) Have(_ context.Context, commit string) (bool, error) {
 }
 
 // A resolution is void where a commit that may have been the head since prloop spoke in the thread last had other code near its finding than then and now (threats.md T605,
-// T606), and a cure where the code is again as it was when the finding counted, and was not when we told the cure (threats.md T651).
+// threats.md T606), and a cure where the code is again as it was when the finding counted, and was not when we told the cure (threats.md T651).
 func TestWhereAResolutionIsVoid(t *testing.T) {
 	const quote = "\treturn sum(a) / len(a)\n"
 	far := strings.Repeat("// more\n", besideLines)
