@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/prloop/prloop/internal/conversation"
@@ -13,7 +14,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// became tells which threads are gone, whose quoted code stood in their file and does not any more, white space folded, and in which grave ones code stands as it did. One
+// became tells which threads are gone, whose quoted code stood in their file and does not any more, white space folded, and in which grave ones code stands as it did, or in another file. One
 // without a quote is not gone, nor one that quotes what was taken away, and one of which we maintained the finding where its quote was gone is not gone for that reason.
 func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []string, err error) {
 	if snap.Conversation == nil {
@@ -48,6 +49,16 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 			return nil, nil, err
 		} else if !lost {
 			continue
+		}
+		if grave {
+			moved, err := l.moved(ctx, c, snap.Range.Head, t, name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if moved {
+				unchanged = append(unchanged, t.ID)
+				continue
+			}
 		}
 		before, err := l.goneAt(ctx, c, t, t.Maintained)
 		if err != nil {
@@ -137,6 +148,55 @@ func (l *Loop) lost(ctx context.Context, c *evidence.Checker, t conversation.Thr
 		}
 		return f.Evidence != "" && (read == "" || file.Bears(read))
 	}), nil
+}
+
+// unseenMost bounds how many files of a push are read of which its diff shows no lines.
+const unseenMost = 100
+
+// moved reports whether lines of code that a thread quotes stand among those that another file gained since the thread was opened, or are not known to be missing there. Where
+// nobody has the commit of the thread any more it counts as not moved.
+func (l *Loop) moved(ctx context.Context, c *evidence.Checker, head string, t conversation.Thread, name string) (bool, error) {
+	d, err := l.History.Diff(ctx, t.Head, head)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	} else if err != nil {
+		return false, nil
+	}
+	old, err := c.Read(ctx, t.Head, t.File)
+	if err != nil {
+		return false, err
+	}
+	var ways [][]string
+	for _, f := range t.Shown() {
+		_, parts := old.Find(f.Evidence, t.Places()[0].Line)
+		ways = append(ways, old.Known(parts)...)
+	}
+	unseen := 0
+	for i := range d.Files {
+		f := &d.Files[i]
+		var lines []string
+		switch path := spelling.Name(f.Path); {
+		case f.Change == diff.Deleted, path == name, len(ways) == 0:
+			continue
+		case f.Binary, f.Omitted != "":
+			if unseen++; unseen > unseenMost {
+				return true, nil
+			}
+			now, err := c.Read(ctx, head, path)
+			if err != nil {
+				return false, err
+			}
+			lines = now.Lines(1, math.MaxInt)
+		default:
+			for line := range f.Added() {
+				lines = append(lines, line.Text)
+			}
+		}
+		if evidence.AnyKnown(ways, lines) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // goneAt reports whether nothing of what a thread quotes stood in its file at a commit. Of one that nobody has any more, nobody can tell.

@@ -123,3 +123,63 @@ func TestCodeThatStandsAsItDid(t *testing.T) {
 		}
 	}
 }
+
+// spread are two versions of several files, whose diffs git would show; of those under "unseen" it shows no lines.
+type spread struct{ shelf }
+
+func (s spread) Diff(context.Context, string, string) (*diff.Diff, error) {
+	var text strings.Builder
+	for path, now := range s.shelf["head"] {
+		if _, ok := s.shelf["before"][path]; ok {
+			continue
+		}
+		lines := strings.SplitAfter(strings.TrimSuffix(now, "\n"), "\n")
+		fmt.Fprintf(&text, "diff --git a/%[1]s b/%[1]s\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/%[1]s\n@@ -0,0 +1,%[2]d @@\n+%[3]s\n", path, len(lines), strings.Join(lines, "+"))
+	}
+	d, err := diff.Parse(text.String())
+	for path := range s.shelf["unseen"] {
+		d.Files = append(d.Files, diff.File{Path: path, Change: diff.Modified, Binary: true})
+	}
+	return d, err
+}
+
+// Code that something grave is about is not gone where it stands in another file now, known by a line that stood once in its own (threats.md T675).
+func TestMovedCodeIsNotGone(t *testing.T) {
+	const before = "func mean(a []int) (int, error) {\n\treturn sum(a) / len(a), nil\n}\n\nfunc most(a []int) error {\n\tif len(a) == 0 {\n\t\treturn nil\n\t}\n\treturn nil\n}\n"
+	const quote = "return sum(a) / len(a)"
+	grave := func(quote string) conversation.Thread {
+		out := showing(quoting(saidBy("one", foundAt(review.P1, 2, ""), "Mean of an empty list divides by zero"), 2, quote))
+		out.Head, out.Closed = "before", false
+		return out
+	}
+	minor := showing(quoting(saidBy("one", foundAt(review.P2, 2, ""), "The name could be shorter"), 2, quote))
+	minor.Head, minor.Closed = "before", false
+	mostly := "package deep\n" + strings.Replace(before, "len(a), nil", "max(1, len(a)), nil", 1)
+	for what, c := range map[string]struct {
+		thread conversation.Thread
+		moved  string
+		unseen bool
+		want   bool
+	}{
+		"it is in another file":                  {grave(quote), "package deep\n" + before, false, true},
+		"it is indented there":                   {grave(quote), "package deep\n\t\treturn sum(a)/len(a),\n\t\t\tnil\n", false, true},
+		"a part of its line is":                  {grave(quote), "package deep\n\treturn sum(a) / len(a)\n", false, false},
+		"git shows no lines of the file":         {grave(quote), "package deep\n" + before, true, true},
+		"that has others":                        {grave(quote), mostly, true, false},
+		"it is nowhere":                          {grave(quote), mostly, false, false},
+		"nothing grave is about it":              {minor, "package deep\n" + before, false, false},
+		"a common line, in the same function":    {grave("\t\treturn nil"), "package deep\n\nfunc most(a []int) error {\n\treturn nil\n}\n", false, true},
+		"a common line, in another":              {grave("\t\treturn nil"), "package deep\n\nfunc least(a []int) error {\n\treturn nil\n}\n", false, false},
+		"common lines, before what follows them": {grave("}\n\nfunc most"), "}\nfunc most(a []int) error {\n", false, true},
+	} {
+		files := shelf{"before": {"a.go": before}, "head": {"a.go": "package a\n", "deep/b.go": c.moved}}
+		if c.unseen {
+			files["before"]["deep/b.go"], files["unseen"] = "package deep\n", map[string]string{"deep/b.go": ""}
+		}
+		l := &Loop{History: spread{files}}
+		gone, unchanged, err := l.became(t.Context(), Snapshot{Range: Range{Head: "head"}, Conversation: &conversation.State{Threads: []conversation.Thread{c.thread}}})
+		if err != nil || (len(unchanged) == 1) != c.want || (len(gone) == 1) == c.want {
+			t.Errorf("%s: gone %v, unchanged %v, %v", what, gone, unchanged, err)
+		}
+	}
+}

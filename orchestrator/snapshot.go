@@ -27,7 +27,7 @@ type Snapshot struct {
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
 	// Conversation is what we remember of our threads; nil for a local range. Gone are those, by id, whose quoted code does not stand in
-	// their file any more, Unchanged those about something grave in which it stands as it did.
+	// their file any more, Unchanged those about something grave in which it stands as it did, or in another file.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Unchanged    []string            `json:"unchanged,omitempty"`

@@ -145,15 +145,18 @@ func within(lines []string, code string, beside func(before, behind string) bool
 	}
 }
 
-// dense are some lines of the file, from and to included, folded and without any white space, nor a backslash at the end, behind which a line goes on.
+// dense are some lines of the file, from and to included, as denseLine gives them.
 func (f File) dense(from, to int) (out []string) {
 	for line := range f.between(from, to) {
 		for part := range strings.SplitSeq(strings.TrimRight(line, "\r\n"), "\r") { // where carriage returns alone end lines git sees one
-			out = append(out, strings.TrimSuffix(dense(part), `\`))
+			out = append(out, denseLine(part))
 		}
 	}
 	return out
 }
+
+// denseLine is a line without any white space, nor a backslash at the end, behind which it goes on.
+func denseLine(s string) string { return strings.TrimSuffix(dense(s), `\`) }
 
 // dense is a folded text without any white space.
 func dense(s string) string { return straight(strings.ReplaceAll(Fold(s), " ", "")) }
