@@ -13,7 +13,11 @@ var (
 	kindOfSecret = lazyregexp.New(`^[ \t]*(?:- +)?["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t\r]*(?:#.*)?$`)
 	kindName     = lazyregexp.New(`^["']?kind["']?:`)
 	// secretEntry is a name and its value, or the sign that the value stands in the lines below.
-	secretEntry = lazyregexp.New(`^[ \t]+["']?[0-9A-Za-z_.-]{1,253}["']?:[ \t]+(?:[!&][^\s,]{1,40}[ \t]+){0,2}(?:([|>][-+0-9]*)|"([^"]+)"|'([^']+)'|([^\s"'#{|>&*!][^\s#]*)),?[ \t\r]*(?:#.*)?$`)
+	secretEntry = lazyregexp.New(`^[ \t]*(?:"[0-9A-Za-z_.-]{1,253}":[ \t]*|["']?[0-9A-Za-z_.-]{1,253}["']?:[ \t]+)(?:[!&][^\s,]{1,40}[ \t]+){0,2}(?:([|>][-+0-9]*)|"([^"]+)"|'([^']+)'|([^\s"'#{|>&*!][^\s#]*)),?[ \t\r]*(?:#.*)?$`)
+	// setting is a line that gives a name its value.
+	setting = lazyregexp.New(`(?m)^[ \t]*(?:export[ \t]+)?["']?[0-9A-Za-z_.-]{1,253}["']?[ \t]*[=:][ \t]*["']?([^\s"']+)["']?[,;]?[ \t\r]*(?:[ \t]#.*)?$`)
+	// nextName is the name of another value, behind a comma.
+	nextName = lazyregexp.New(`^[ \t]*(?:"[0-9A-Za-z_.-]{1,253}":|["']?[0-9A-Za-z_.-]{1,253}["']?:[ \t])`)
 	// hostAndPort is a host, perhaps with a port.
 	hostAndPort = lazyregexp.New(`^[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)+(?::[0-9]{1,5})?$`)
 	// passwordInside is an address with a password in it.
@@ -23,59 +27,131 @@ var (
 // minKept is how long a value is at least that a Secret keeps encoded, in bytes. One in clear, as texts of settings are, is as long as those in quotes.
 const minKept = 8
 
-// KeptValues are the values of Secrets of Kubernetes in a text of YAML, or of JSON in lines, under data and stringData, of those that look as if they were drawn.
+// deepest is how many braces within each other are told apart in a line: a list of objects in a text has six.
+const deepest = 16
+
+// KeptValues are the values of Secrets of Kubernetes in a text of YAML, or of JSON, under data and stringData, of those that look as if they were drawn.
 func KeptValues(s string) (out []Span) {
 	if !strings.Contains(s, "Secret") || !strings.Contains(s, "kind") {
 		return nil
 	}
 	y := yamlOf(s)
 	for i, line := range y.lines {
-		if kindOfSecret.MatchString(line) {
+		if strings.Contains(line.text, "Secret") && kindOfSecret.MatchString(line.text) {
 			from, to := y.object(i)
-			out = y.kept(out, from, to, y.column(i))
+			out = y.kept(out, from, to, line.column)
 		}
 	}
 	return joinSpans(out)
 }
 
-// yaml is a text in lines; starts are where they begin.
+// yaml is a text in lines. One in flow style, as JSON is, counts as several: what stands between its braces, and commas before names.
 type yaml struct {
-	text   string
-	lines  []string
-	starts []int
+	text  string
+	lines []yamlLine
+}
+
+// yamlLine is a line, or a part of one, and where it begins. column is where its name does, behind the mark of a list, or how deep it stands in braces; -1 of one that has none.
+type yamlLine struct {
+	text          string
+	start, column int
 }
 
 func yamlOf(s string) yaml {
-	y := yaml{text: s, lines: strings.Split(s, "\n")}
+	y := yaml{text: s}
 	at := 0
-	for _, line := range y.lines {
-		y.starts = append(y.starts, at)
+	for line := range strings.SplitSeq(s, "\n") {
+		y.lines = flowed(y.lines, line, at)
 		at += len(line) + 1
 	}
 	return y
 }
 
-// column is where the name in a line begins, behind the mark of a list; -1 in a line that has none.
-func (y yaml) column(i int) int {
-	rest := strings.TrimLeft(y.lines[i], " \t")
+// unlisted is what stands in a line from its name on.
+func unlisted(line string) string {
+	rest := strings.TrimLeft(line, " \t")
 	if item, ok := strings.CutPrefix(rest, "- "); ok {
 		rest = strings.TrimLeft(item, " ")
 	}
-	if strings.TrimRight(rest, "\r") == "" || rest[0] == '#' {
-		return -1
+	return rest
+}
+
+// flowed adds a line that begins at a place. A brace of a template, or of a reference, is a sign like others.
+func flowed(out []yamlLine, line string, at int) []yamlLine {
+	column := len(line) - len(unlisted(line))
+	ends := len(strings.TrimRight(line, ",]} \t\r")) // behind it braces close that earlier lines opened
+	from, depth, inner, quotes := 0, 0, 0, `"'`
+	cut := func(to int) {
+		part := line[from:to]
+		l := yamlLine{part, at + from, column + min(depth, deepest)}
+		if rest := strings.TrimRight(unlisted(part), "\r"); rest == "" || rest[0] == '#' || from > 0 && strings.Trim(rest, ",]} \t") == "" {
+			l.column = -1
+		}
+		out = append(out, l)
+		from = to
 	}
-	return len(y.lines[i]) - len(rest)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case strings.IndexByte(quotes, c) >= 0 && valueAfter(line[from:i]):
+			if n := closes(line[i:]); n > 0 {
+				i += n
+			} else {
+				quotes = strings.ReplaceAll(quotes, line[i:i+1], "")
+			}
+		case c == '{' && (inner > 0 || strings.HasPrefix(line[i:], "{{") || !valueAfter(line[from:i])):
+			inner++
+		case c == '}' && inner > 0:
+			inner--
+		case c == '{' && strings.TrimSpace(line[i+1:]) != "":
+			cut(i + 1)
+			depth++
+		case c == '}' && (depth > 0 || i >= ends):
+			if strings.TrimSpace(line[from:i]) != "" {
+				cut(i)
+			}
+			depth = max(0, depth-1)
+		case c == ',' && inner == 0 && nextName.MatchString(line[i+1:min(len(line), i+300)]):
+			cut(i)
+			from++
+		}
+	}
+	cut(len(line))
+	return out
+}
+
+// valueAfter reports whether a value, or a name, begins behind what stands before it.
+func valueAfter(before string) bool {
+	mark := strings.TrimRight(before, " \t[{")
+	n := len(mark)
+	if n == 0 {
+		return true
+	}
+	set := n < len(before) && strings.IndexByte(" \t", before[n]) >= 0
+	return strings.IndexByte(":,-}", mark[n-1]) >= 0 && (set || n > 1 && strings.IndexByte(`"'}]`, mark[n-2]) >= 0)
+}
+
+// closes is where the quote closes with which a text begins; 0 where it does not.
+func closes(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && s[0] == '"':
+			i++
+		case s[i] == s[0]:
+			return i
+		}
+	}
+	return 0
 }
 
 // object are the lines of the object that the kind in line i belongs to. Two objects share no line: each has one kind.
 func (y yaml) object(i int) (from, to int) {
-	own := y.column(i)
+	own := y.lines[i].column
 	within := func(j int) bool {
-		c := y.column(j)
-		return !strings.HasPrefix(y.lines[j], "---") && (c < 0 || c > own || c == own && !kindName.MatchString(y.lines[j][c:]))
+		l := y.lines[j]
+		return !strings.HasPrefix(l.text, "---") && (l.column < 0 || l.column > own || l.column == own && !kindName.MatchString(unlisted(l.text)))
 	}
 	item := func(j int) bool {
-		return y.column(j) == own && strings.HasPrefix(strings.TrimLeft(y.lines[j], " \t"), "- ")
+		return y.lines[j].column == own && strings.HasPrefix(strings.TrimLeft(y.lines[j].text, " \t"), "- ")
 	}
 	for from = i; from > 0 && !item(from) && within(from-1); from-- {
 	}
@@ -88,29 +164,31 @@ func (y yaml) object(i int) (from, to int) {
 func (y yaml) kept(out []Span, from, to, column int) []Span {
 	section := ""
 	for i := from; i < to; i++ {
-		c := y.column(i)
+		l := y.lines[i]
 		switch {
-		case c < 0:
-		case c <= column:
-			name, _, _ := strings.Cut(y.lines[i][c:], ":")
+		case l.column < 0:
+		case l.column <= column:
+			name, _, _ := strings.Cut(unlisted(l.text), ":")
 			section = strings.Trim(name, `"'`)
 		case section == "data", section == "stringData":
-			m := secretEntry.FindStringSubmatchIndex(y.lines[i])
+			m := secretEntry.FindStringSubmatchIndex(l.text)
 			if m == nil {
 				continue
 			}
 			if m[2] >= 0 { // the value stands below
 				end := i + 1
-				for end < to && y.column(end) > c {
-					end++
+				for j := end; j < to && (y.lines[j].column > l.column || y.lines[j].column < 0); j++ {
+					if y.lines[j].column > l.column {
+						end = j + 1
+					}
 				}
 				out = y.block(out, i+1, end, section == "data")
 				i = end - 1
 				continue
 			}
 			for g := 4; g <= 8; g += 2 {
-				if m[g] >= 0 && keptValue(y.lines[i][m[g]:m[g+1]], section == "data") {
-					out = append(out, Span{Start: y.starts[i] + m[g], End: y.starts[i] + m[g+1]})
+				if m[g] >= 0 && keptValue(l.text[m[g]:m[g+1]], section == "data") {
+					out = append(out, Span{Start: l.start + m[g], End: l.start + m[g+1]})
 				}
 			}
 		}
@@ -118,12 +196,12 @@ func (y yaml) kept(out []Span, from, to, column int) []Span {
 	return out
 }
 
-// block adds the value that the lines from from to to hold.
+// block adds the value that the lines from from to to hold, or those that its lines give names to.
 func (y yaml) block(out []Span, from, to int, encoded bool) []Span {
 	if from >= to {
 		return out
 	}
-	start, end := y.starts[from], y.starts[to-1]+len(y.lines[to-1])
+	start, end := y.lines[from].start, y.lines[to-1].start+len(y.lines[to-1].text)
 	value := strings.TrimSpace(y.text[start:end])
 	if encoded {
 		value = strings.Join(strings.Fields(value), "")
@@ -131,11 +209,26 @@ func (y yaml) block(out []Span, from, to int, encoded bool) []Span {
 	if keptValue(value, encoded) {
 		return appendLines(out, y.text, start, end)
 	}
+	if !encoded {
+		for _, p := range assignedIn(y.text[start:end]) {
+			out = append(out, Span{Start: start + p.Start, End: start + p.End})
+		}
+	}
+	return out
+}
+
+// assignedIn are the values that lines of settings give to names, of those that were drawn.
+func assignedIn(s string) (out []Span) {
+	for _, m := range setting.FindAllStringSubmatchIndex(s, -1) {
+		if keptValue(s[m[2]:m[3]], false) {
+			out = append(out, Span{Start: m[2], End: m[3]})
+		}
+	}
 	return out
 }
 
 // keptValue reports whether a value of a Secret is one that was drawn: a text in words, a placeholder, a name of a host and an address without a password are none.
-// Of several words only what the other rules find counts, as those are settings or a certificate.
+// Of several words only what the other rules find counts, or what one of their lines gives a name to, as those are settings or a certificate.
 func keptValue(v string, encoded bool) bool {
 	least := minGenerated
 	if encoded {
@@ -148,7 +241,7 @@ func keptValue(v string, encoded bool) bool {
 		}
 		v, least = strings.TrimSpace(string(data)), minKept
 		if strings.ContainsAny(v, " \t\r\n") {
-			return len(findSpans(v, ownSpans)) > 0
+			return len(findSpans(v, ownSpans))+len(assignedIn(v)) > 0
 		}
 	}
 	switch {

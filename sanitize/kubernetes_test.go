@@ -33,6 +33,19 @@ func TestKeptValues(t *testing.T) {
 		"as JSON":              {"{\n    \"apiVersion\": \"v1\",\n    \"data\": {\n        \"dsn\": \"" + address + "\",\n        \"x\": \"eA==\"\n    },\n    \"kind\": \"Secret\",\n    \"metadata\": {\n        \"name\": \"app\"\n    }\n}\n", address},
 		"with a tag":           {secretOf("stringData", "smtp: !!str "+value), value},
 		"with an anchor":       {secretOf("stringData", "smtp: &s "+value), value},
+		"in braces":            {"kind: Secret\nstringData: {mode: a, smtp: " + value + "} # the relay\n", value},
+		"in braces, quoted":    {"kind: Secret\nstringData: { mode: \"{a, b}\", 'smtp': '" + value + "' }\n", value},
+		"the first in braces":  {"kind: Secret\nstringData: {smtp: \"" + value + "\", mode: it's}\n", value},
+		"braces in lines":      {"kind: Secret\nstringData: {mode: a,\n  host: b, smtp: \"" + value + "\"}\n", value},
+		"an object in braces":  {"- {kind: ConfigMap, data: {a: b}}\n- {stringData: {smtp: " + value + "}, kind: Secret}\n", value},
+		"JSON in one line":     {`{"apiVersion":"v1","data":{"a":"eA==","dsn":"` + address + `"},"kind":"Secret","metadata":{"name":"app"}}` + "\n", address},
+		"JSON of a list":       {`{"items":[{"kind":"Pod"},{"data":{"dsn":"` + address + `"},"kind":"Secret"}]}` + "\n", address},
+		"what was applied":     {"metadata:\n  annotations:\n    applied: |\n      {\"data\":{\"dsn\":\"" + address + "\"},\"kind\":\"Secret\"}\n", address},
+		"a comma in a value":   {secretOf("stringData", "smtp: "+value+",x:{"+value+"}"), value},
+		"a brace in a value":   {secretOf("stringData", "smtp: q7Rz2Lm9}"+value+"}x"), value},
+		"lines of settings":    {secretOf("stringData", ".env: |\n    MODE=a\n\n    # the relay\n    export SMTP=\""+value+"\"\n"), value},
+		"lines of YAML":        {secretOf("stringData", "app.yaml: |\n    mail:\n      smtp: "+value+"\n"), value},
+		"settings, encoded":    {secretOf("data", ".env: "+inBase64("MODE=a\nSMTP="+value+"\n")), inBase64("MODE=a\nSMTP=" + value + "\n")},
 		"lines of two bytes":   {strings.ReplaceAll(secretOf("data", "dsn: "+address), "\n", "\r\n"), address},
 	} {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(c.text, "\n"), "\n", "\n+") + "\n"
@@ -59,6 +72,8 @@ func TestKeptValuesAreNoSettings(t *testing.T) {
 		secretOf("data", "ca.crt: "+inBase64("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")), secretOf("stringData", "smtp: ${SMTP_RELAY_1}"), secretOf("stringData", "mode: smtp-over-tls12"), secretOf("data", "user: "+inBase64("your-user-1")),
 		secretOf("stringData", "app.yaml: |\n    level: debug\n    workers: 12"), secretOf("metadata", "smtp: "+value), strings.ReplaceAll(secretOf("data", "smtp: "+value), "Secret", "ConfigMap"),
 		"{\n  \"data\": {\n    \"smtp\": \"" + value + "\"\n  },\n  \"kind\": \"ConfigMap\"\n}\n", "{\n  \"kind\": \"Secret\",\n  \"metadata\": {\n    \"smtp\": \"" + value + "\"\n  }\n}\n",
+		"kind: Secret\nstringData: {mode: smtp-over-tls12, smtp: ${SMTP_RELAY_1}, url: {{ .Values.smtp1relay2host3 }}}\n", `{"kind":"ConfigMap","data":{"smtp":"` + value + `"}}` + "\n", `{"items":[{"kind":"Secret","data":{}},` + "\n" + `{"kind":"ConfigMap","data":{"smtp":"` + value + `"}}]}` + "\n",
+		"- {kind: Secret, metadata: {smtp: a}}\n- {kind: ConfigMap, data: {smtp: " + value + "}}\n", secretOf("stringData", ".env: |\n    HOST=mail1.acme.io:587\n    CACHE=/var/lib/app1/q7Rz2Lm9Xc4Vb8Nt\n    URL=redis://redis-1.acme.io:6379/0"),
 		"items:\n- kind: Secret\n  type: Opaque\n- kind: ConfigMap\n  data:\n    smtp: " + value + "\n", "kind: Secret\n---\nkind: ConfigMap\ndata:\n  smtp: " + value + "\n", strings.ReplaceAll(secretOf("data", "smtp: "+inBase64(value)), "Secret", "SecretStore"),
 	} {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
