@@ -111,9 +111,9 @@ func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
 
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
 // begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, the name of an image by its version, commit or digest,
-// a date with its time, or a type that is named after an algorithm.
+// a date with its time, a type that is named after an algorithm, or a form that has no room for a secret.
 func isPublic(v string) bool {
-	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v)
+	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v) || noRoom.MatchString(v)
 }
 
 // publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
@@ -133,6 +133,9 @@ var (
 	// typeOfKey is a type of keys, or a curve, in the module of an algorithm.
 	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|p256|p384|p521|k256|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
 		`(?:Private|Public|Secret|Signing|Verifying)Key|SECP(?:192|224|256|384|521)[RK]1)$`)
+	// noRoom is the audience of an application of Entra, by its id, the parameters of a hash without one, or a call with a number.
+	noRoom = lazyregexp.New(`^(?:api://[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\$argon2(?:id|i|d)(?:\$v=[0-9]{1,3})?\$m=[0-9]{1,8},t=[0-9]{1,4},p=[0-9]{1,3}\$?` +
+		`|(?i:PBKDF2-HMAC-SHA)(?:1|256|384|512):[0-9]{4,8}|javascript:(?:alert|confirm|prompt|print|void)\([0-9]?\);?)$`)
 	// digestValue is a value that says of which kind of digest it is.
 	digestValue = lazyregexp.New(`^(?:sha(?:1|224|256|384|512)|md5):[0-9a-f]{32,128}$`)
 	// tagged ends what stands before the commit of an image: a part of its path, its name, and a colon. Who logs in by a name and a token writes no such name.

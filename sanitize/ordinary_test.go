@@ -69,7 +69,13 @@ func TestMaskChange(t *testing.T) {
 		{"one of X25519", "PRIVATE_KEY = x25519.X25519PrivateKey", stays},
 		{"one of TypeScript", "privateKey: ed25519.PrivateKey;", stays},
 		{"a curve", "PRIVATE_KEY = ec.SECP256R1", stays},
+		{"an audience of Entra", `  tokenAudience: "api://8f14e45f-ceea-467a-9a36-dedd4bea2543"`, stays},
+		{"parameters of a hash", `PASSWORD_HASH_PARAMS = "$argon2id$v=19$m=65536,t=3,p=4"`, stays},
+		{"a count of rounds", `password_hash_scheme = "PBKDF2-HMAC-SHA256:600000"`, stays},
+		{"a call in an address", `token = "javascript:alert(1)"`, stays},
 
+		{"an audience with more", `tokenAudience = "api://q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `tokenAudience = "[REDACTED]"`},
+		{"a password behind rounds", `password_hash = "PBKDF2-HMAC-SHA256:600000:q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `password_hash = "[REDACTED]"`},
 		{"what begins with a time", `token = "2023-11-16T08:47:09.123Zq7Rz2Lm9"`, `token = "[REDACTED]"`},
 		{"what has no day of a year", `token = "2023-19-46T08:47:09.123456+00:00"`, `token = "[REDACTED]"`},
 		{"a key behind an algorithm", "PRIVATE_KEY = ed25519.q7Rz2Lm9Xc4Vb8Nt1Wk6", "PRIVATE_KEY = [REDACTED]"},
