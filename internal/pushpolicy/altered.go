@@ -14,8 +14,8 @@ func MayHoldTests(name string) bool {
 }
 
 // altered finds a file of tests in which a change does more than add tests: it takes away or rewrites a line, or puts one
-// where it belongs to no new test. What the line says is for a person to judge. White space, comments and what is imported
-// besides do not count; nor do new files.
+// where it belongs to no new test. What the line says is for a person to judge. White space and what is imported
+// besides do not count; nor do new files. Comments do: what reads as one may be code, end one, or say how tests run.
 func altered(c Change) []TestChange {
 	named := func(line int, detail string) []TestChange {
 		return []TestChange{{Path: c.Path, Kind: TestChanged, Line: line, Detail: detail}}
@@ -42,7 +42,6 @@ func altered(c Change) []TestChange {
 		return nil
 	}
 	f := &file{language: l, Change: c, parents: l.parents(c.Content)}
-	f.told = l.told != nil && (slices.ContainsFunc(c.Content, l.told.MatchString) || count(l.told, c.Removed) > 0)
 	for _, b := range blocks(c) {
 		if b.at+len(b.added) >= from && f.alters(b) {
 			return named(b.at, "existing tests changed")
@@ -51,10 +50,12 @@ func altered(c Change) []TestChange {
 	return nil
 }
 
-// program reports that a file stands in a folder of features that is one of the program: below the sources, and under no test's name.
+// program reports that a file is one of the program: below the sources of Java, or in a folder of features below sources, under no test's name.
 func program(name string) bool {
-	return len(schemes(name)) == 0 && testFolder(name) == features && folders(name)[0] != features
+	return sources.MatchString(name) || len(schemes(name)) == 0 && testFolder(name) == features && folders(name)[0] != features
 }
+
+var sources = lazyregexp.New(`(^|/)src/main/(java|kotlin|groovy|scala)/`)
 
 // firstTest is the line with which tests begin in the content of a file: 0 in a file of tests, and where some left it; -1 where there are none.
 func (l *language) firstTest(c Change) int {
@@ -111,15 +112,13 @@ type file struct {
 	Change
 	// parents are those of the lines of its content.
 	parents []int
-	// told: its comments say what a test expects.
-	told bool
 	// known are the words of the lines that stood before; nil until they are asked for.
 	known map[string]bool
 }
 
 // alters reports that a block changes what stood there.
 func (f *file) alters(b block) bool {
-	removed, added := f.code(b.removed), f.code(b.added)
+	removed, added := filled(b.removed), filled(b.added)
 	added = slices.DeleteFunc(added, f.isImport)
 	for len(removed) > 0 && len(added) > 0 && f.same(removed[0], added[0]) {
 		removed, added = removed[1:], added[1:]
@@ -127,7 +126,7 @@ func (f *file) alters(b block) bool {
 	for len(removed) > 0 && len(added) > 0 && f.same(removed[len(removed)-1], added[len(added)-1]) {
 		removed, added = removed[:len(removed)-1], added[:len(added)-1]
 	}
-	return len(removed) > 0 || len(added) > 0 && (!f.newTests(added) || f.within(added[0]))
+	return len(removed) > 0 || len(added) > 0 && (!f.newTests(added) || f.within(added[0]) || f.binds(added))
 }
 
 func (l *language) same(a, b Line) bool {
@@ -146,13 +145,18 @@ func (f *file) isImport(n Line) bool {
 	if names == ")" && at > 0 {
 		at--
 	}
-	if m := f.imports.FindStringSubmatch(names); m != nil {
+	m := f.imports.FindStringSubmatch(names)
+	if !f.replaces {
+		at = f.parents[at]
+		return m != nil && (m[1] != "\t" || at > 0 && f.Content[at-1] == "import (")
+	}
+	if m != nil {
 		names = m[1]
 	} else if at = f.parents[at]; at == 0 || !f.imports.MatchString(f.Content[at-1]) {
 		return false
 	}
-	if !f.replaces {
-		return true
+	if above := strings.Join(f.Content[:n.N-1], "\n"); strings.Count(above, `"""`)%2+strings.Count(above, "'''")%2 > 0 { // within a text
+		return false
 	}
 	if f.known == nil {
 		f.known = map[string]bool{}
@@ -170,26 +174,9 @@ func (f *file) isImport(n Line) bool {
 	return bare.MatchString(names) && !slices.ContainsFunc(words.FindAllString(names, -1), func(word string) bool { return f.known[word] })
 }
 
-// code is lines without comments and empty ones.
-func (f *file) code(lines []Line) (code []Line) {
-	end := -1 // the next line with the end of a comment
-	for i := 0; i < len(lines); i++ {
-		text := strings.TrimSpace(lines[i].Text)
-		if strings.HasPrefix(text, "/*") && slices.Contains(f.comments, "*/") {
-			if end < i {
-				for end = i; end < len(lines) && !strings.Contains(lines[end].Text, "*/"); end++ {
-				}
-			}
-			if end < len(lines) && strings.HasSuffix(strings.TrimSpace(lines[end].Text), "*/") {
-				i = end
-				continue
-			}
-		}
-		if text != "" && (f.told || !f.comment(text)) {
-			code = append(code, lines[i])
-		}
-	}
-	return code
+// filled is lines without empty ones.
+func filled(lines []Line) []Line {
+	return slices.DeleteFunc(slices.Clone(lines), func(n Line) bool { return strings.TrimSpace(n.Text) == "" })
 }
 
 var (
@@ -197,6 +184,10 @@ var (
 	ends = lazyregexp.New(`^\s*([\[\](){};,]+|[\])},]+ *\d+[);]*|\)( *(->|:|=>|throws)[^;()]*)? *[:{]|end)\s*$`)
 	// attribute begins what stands above a test.
 	attribute = lazyregexp.New(`^\s*(@|#\[|\[)`)
+	// unfinished is what a test below belongs to: an attribute, or the end of one or of a comment.
+	unfinished = lazyregexp.New(`^\s*(@|#\[|\[|\*/|/\*)`)
+	// outer is where Python assigns to names outside.
+	outer = lazyregexp.New(`(^|[;:])\s*(global|nonlocal)\b`)
 	// group begins what tests stand in.
 	group = lazyregexp.New(`^\s*(pub |RSpec\.|[fx])*(describe|suite|context|feature|group|class|mod)\b`)
 	// words are those of code, bare what names alone are written with.
@@ -204,21 +195,60 @@ var (
 	bare  = lazyregexp.New(`^[\w\s.,()]*$`)
 )
 
-// newTests reports that lines are tests and nothing else: all stand deeper than a line that declares one, or end it.
-func (l *language) newTests(lines []Line) bool {
+// newTests reports that lines are tests and nothing else: all stand deeper than a line that declares one, end it, or are comments and
+// attributes above it. What they open they end, unless nothing but ends of groups stands below.
+func (f *file) newTests(lines []Line) bool {
+	s := scanner{language: f.language}
 	depth, above, marked := -1, false, false // of the test, of the lines above one
 	for _, n := range lines {
+		inside := s.end != "" && !s.odd
+		s.read(n.Text)
 		switch in := indent(n.Text); {
-		case depth >= 0 && (in > depth || ends.MatchString(n.Text)):
-		case l.declares != nil && l.declares.MatchString(n.Text), l.named != nil && (marked || l.marks.MatchString(n.Text)) && l.named.MatchString(n.Text):
+		case f.indented && outer.MatchString(n.Text):
+			return false
+		case inside, depth >= 0 && (in > depth || ends.MatchString(n.Text)):
+		case f.declares != nil && f.declares.MatchString(n.Text), f.named != nil && (marked || f.marks.MatchString(n.Text)) && f.named.MatchString(n.Text):
 			depth, above, marked = in, false, false
 		case attribute.MatchString(n.Text):
-			depth, above, marked = in, true, marked || l.marks != nil && l.marks.MatchString(n.Text)
+			depth, above, marked = in, true, marked || f.marks != nil && f.marks.MatchString(n.Text)
+		case n.N > 2 && f.remark(strings.TrimSpace(n.Text)): // the first two lines may be for the runner, or say how to read the file
+			depth, above = -1, true
 		default:
 			return false
 		}
 	}
-	return !above
+	return !above && (s.balanced() || f.last(lines))
+}
+
+// remark reports that a line of code begins as a comment.
+func (l *language) remark(trimmed string) bool {
+	return l.comment(trimmed) && !strings.HasPrefix(trimmed, "*") || strings.HasPrefix(trimmed, "/*") && slices.Contains(l.comments, "*/")
+}
+
+// last reports that nothing but ends of groups stands below lines.
+func (f *file) last(lines []Line) bool {
+	return f.Content != nil && !slices.ContainsFunc(f.Content[lines[len(lines)-1].N:], func(text string) bool {
+		return strings.TrimSpace(text) != "" && !ends.MatchString(text)
+	})
+}
+
+// binds reports that new tests take what stood there for their own: what is deeper below them, or the attribute above them.
+func (f *file) binds(added []Line) bool {
+	if f.Content == nil {
+		return true
+	}
+	depth := indent(added[0].Text)
+	isFilled := func(text string) bool { return strings.TrimSpace(text) != "" }
+	below := f.Content[added[len(added)-1].N:]
+	if i := slices.IndexFunc(below, isFilled); i >= 0 && indent(below[i]) > depth {
+		return true
+	}
+	for i := added[0].N - 2; i >= 0; i-- {
+		if text := f.Content[i]; isFilled(text) {
+			return indent(text) <= depth+1 && (unfinished.MatchString(text) || f.indented && strings.HasPrefix(strings.TrimSpace(text), ")"))
+		}
+	}
+	return false
 }
 
 // within reports that a line stands in a test that was there.

@@ -29,7 +29,7 @@ func TestAltered(t *testing.T) {
 		py   = "from shop import b\n\n\ndef test_b():\n    assert b() == 1\n"
 		suit = "class TestA(TestCase):\n    def setUp(self):\n        self.a = 1\n\n    def test_a(self):\n        self.assertEqual(self.a, 1)\n"
 		gosp = "package stock\n\nimport (\n\t\"testing\"\n)\n\nfunc TestA(t *testing.T) {\n\tif Count(nil) != 0 {\n\t\tt.Error(\"bad\")\n\t}\n}\n"
-		java = "class ATest {\n    @Test\n    void adds() {\n        assertEquals(3, add(1, 2));\n    }\n}\n"
+		java = "package shop;\n\nclass ATest {\n    @Test\n    void adds() {\n        assertEquals(3, add(1, 2));\n    }\n}\n"
 		rust = "pub fn add() {}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn adds() {\n        assert_eq!(add(), ());\n    }\n}\n"
 		cs   = "class ATests\n{\n    [Fact]\n    public void Adds()\n    {\n        Assert.Equal(3, Add(1, 2));\n    }\n}\n"
 		ruby = "describe Cart do\n  it 'adds' do\n    expect(1).to eq 1\n  end\nend\n"
@@ -70,14 +70,39 @@ func TestAltered(t *testing.T) {
 		{"a return in C#", "ATests.cs", cs, "        Assert", "        return;\n        Assert"},
 		{"a value in Ruby", "spec/a_spec.rb", ruby, "eq 1", "be"},
 		{"a step of the program's tests", "features/steps/a.rb", "Then(/x/) do\n  f\nend\n", "  f\n", ""},
+		{"a comment", "a.test.js", js, "  expect", "  // 1 and 2\n  expect"},
+		{"a comment that is a factor", "a.test.js", "test('adds', () => {\n  const got = add(1, 2)\n  expect(got).toBe(3)\n})\n", "  expect", "    * 0 + 3\n  expect"},
+		{"a comment that goes on", "tests/test_a.c", "TEST(A, Adds) {\n  ASSERT_EQ(3, add(1, 2));\n}\n", "  ASSERT", "  // adds \\\n  ASSERT"},
+		{"a comment that ends its line", "ATest.java", java, "        assert", "        // \\u000a if (true) return;\n        assert"},
+		{"a comment that ends the program", "tests/ATest.php", "<?php\n\nclass ATest {\n    function testA() {\n        f();\n    }\n}\n", "        f();", "        // ?>\n        f();"},
+		{"how a file is to be read", "test_b.py", py, "from", "# coding: unicode_escape\nfrom"},
+		{"how a file is to be read, above a new test", "test_b.py", py, "from", "# coding: unicode_escape\ndef test_a():\n    pass\n\n\nfrom"},
+		{"the end of a comment goes", "ATest.java", "class ATest {\n    /**\n     * Adds.\n     */\n    @Test\n    void adds() {}\n\n    /** Subs. */\n    @Test\n    void subs() {}\n}\n", "     */\n", ""},
+		{"a new test opens a comment", "a_test.go", gosp, "func", "func TestB(t *testing.T) { /*\n\tcounts. */ t.Log() /*\n}\n\nfunc"},
+		{"a new test opens a comment behind one that reads as its end", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tt.Log(\"*/\") /*\n}\n\nfunc"},
+		{"a new test opens a docstring", "test_b.py", py, "def", "def test_a():\n    \"\"\"Nothing.\n\n\ndef"},
+		{"a new test opens a docstring behind a comment", "test_b.py", py, "def", "def test_a():\n    # \"\"\"\n    \"\"\"Nothing.\n\n\ndef"},
+		{"a new test goes on", "test_b.py", py, "def", "def test_a():\n    x = \\\n\n\ndef"},
+		{"a new test opens a raw string", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tt.Log(`\n}\n\nfunc"},
+		{"a new test opens a template", "a.test.js", js, "test('adds'", "test('b', () => {\n  b(/`/, `)\n})\n\ntest('adds'"},
+		{"a new test does not end", "a.test.js", js, "test('adds'", "test('b', () => {\n\ntest('adds'"},
+		{"a new test of a nested comment", "src/lib.rs", rust, "    #[test]\n    fn adds", "    #[test]\n    fn b() { /* /* */\n    }\n\n    #[test]\n    fn adds"},
+		{"a new test opens a text up to a word", "spec/a_spec.rb", ruby, "  it 'adds'", "  it 'b' do\n    f <<~X\n  end\n  it 'adds'"},
+		{"code behind a text of a new test", "test_b.py", py, "== 1\n", "== 1\n\n\ndef test_c():\n    x = '\\'\"\"\"'\ndef b():\n    return 1\n"},
+		{"an import and a function", "a_test.go", gosp, "import (", "import \"os\"; func init() { os.Exit(len(os.Args) * 0) }\nimport ("},
+		{"a function below an import", "a_test.go", "package stock\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n}\n", "\"testing\"\n", "\"testing\"\n\tfunc init() { equal = nil }\n"},
+		{"an import in a text", "test_b.py", "X = \"\"\"\na = 1\n\"\"\"\n", "a =", "import re\na ="},
+		{"a class in the middle of one", "test_a.py", suit, "    def test_a", "class TestB:\n    def __init__(self):\n        self.a = 1\n\n    def test_a"},
+		{"a name outside", "test_b.py", py, "== 1\n", "== 1\n\n\nclass TestN:\n    global test_b\n\n    def test_b():\n        pass\n"},
+		{"an attribute is taken", "ATest.java", java, "    void adds", "    void testB() {\n    }\n\n    void adds"},
+		{"a decorator is taken", "test_b.py", "@pytest.mark.parametrize(\n    'x', [1],\n)\ndef test_b(x):\n    assert x\n", "def test_b", "def test_a(x):\n    pass\n\n\ndef test_b"},
 		{"another language", "tests/run.sh", "f\n", "f\n", "f || true\n"},
 
 		// not named
 		{"- a new test", "a.test.js", js, "});\n", "});\n\ntest('b', () => {\n  expect(b()).toBe(1);\n});\n"},
-		{"- a new test before", "a.test.js", js, "test(", "// b is new.\ntest('b', () => {\n  expect(b()).toBe(1);\n}, 1000);\n\ntest("},
+		{"- a new test before", "a.test.js", js, "test(", "// b is new.\n/* It is\n   another. */\ntest('b', () => {\n  expect(b()).toBe(1);\n}, 1000);\n\ntest("},
 		{"- in a group", "a.test.js", "describe('a', () => {\n  it('a', () => {\n    f();\n  });\n});\n", "  });\n", "  });\n\n  it('b', async () => {\n    await f();\n  });\n"},
 		{"- white space", "a.test.js", js, "  expect", "\texpect"},
-		{"- a comment", "a.test.js", js, "  expect", "  // 1 and 2\n  /* are\n     3 */\n  expect"},
 		{"- a new function", "test_b.py", py, "== 1\n", "== 1\n\n\n@pytest.mark.parametrize(\n    'n', [1],\n)\nasync def test_c(\n    n: int\n) -> None:\n    assert b()\n"},
 		{"- another import", "test_b.py", py, "from", "import re\nfrom typing import (\n    Any,\n)\nfrom"},
 		{"- a new method", "test_a.py", suit, "    def test_a", "    def test_c(self):\n        self.assertTrue(self.a)\n\n    def test_a"},
@@ -90,6 +115,10 @@ func TestAltered(t *testing.T) {
 		{"- the program where a test is mentioned", "src/a.rs", "#[cfg(test)]\nuse x;\n\nfn a() {}\n", "{}", "{ b() }"},
 		{"- a new fact", "ATests.cs", cs, "    [Fact]", "    [Theory]\n    [InlineData(1)]\n    public void B(int n)\n    {\n        Assert.True(n > 0);\n    }\n\n    [Fact]"},
 		{"- a new example", "spec/a_spec.rb", ruby, "  end\nend", "  end\n\n  it 'b' do\n    f\n  end\nend"},
+		{"- a text that is not indented", "test_b.py", py, "== 1\n", "== 1\n\n\ndef test_c():\n    assert parse(\"\"\"\na = 1\n\"\"\") == 1\n"},
+		{"- a raw string", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tin := `\na: b\n`\n\tParse(in) // it's \"b\n}\n\nfunc"},
+		{"- a regular expression in the last test", "a.test.js", js, "});\n", "});\n\ntest('b', () => {\n  expect(b()).toMatch(/\"/);\n});\n"},
+		{"- a source of Java", "src/main/java/a/TestController.java", "class TestController {\n}\n", "{\n", "{\n    int a;\n"},
 		{"- a folder of features that is the program's", "src/features/cart.ts", "a();\n", "a()", "b()"},
 	} {
 		got := altered(edited(c.path, c.before, in(c.before, c.old, c.new)))

@@ -29,10 +29,10 @@ type language struct {
 	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
 	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
 	hooks, loads *lazyregexp.Regexp
-	// comments are what a comment's line begins with. told matches one after which comments say what a test expects.
+	// comments are what a comment's line begins with.
 	comments []string
-	told     *lazyregexp.Regexp
-	// imports matches where something is imported, and its names; nil where that can take the place of something unseen.
+	// imports matches where something is imported, and its names (in Go, a line that is nothing else); nil where that can take
+	// the place of something unseen.
 	imports *lazyregexp.Regexp
 	// indented: how far a line is indented is part of what it says.
 	indented bool
@@ -42,7 +42,7 @@ type language struct {
 
 var languages = []*language{
 	{
-		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"}, told: lazyregexp.New(`(?i)^\s*//\s*(unordered )?output:`), imports: lazyregexp.New(`^import\b(.*)`),
+		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"}, imports: lazyregexp.New(`^(import |\t)([\w.]+ )?"[^"]*"$`),
 		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
 		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
@@ -137,7 +137,7 @@ var languages = []*language{
 	{
 		name: "Bats", extensions: []string{".bats"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.bats$`)}, comments: []string{"#"},
 		declares: lazyregexp.New(`^\s*@test\s+("(?:[^"\\]|\\.)*"|'[^']*'|\S+)`),
-		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b`), hooks: lazyregexp.New(`^\s*exit\s*$|^\s*(function\s+)?bats_\w+\s*\(\)`),
+		skip:     lazyregexp.New(`^\s*skip\b|^\s*exit 0\b|^\s*# bats .*\bbats:focus\b`), hooks: lazyregexp.New(`^\s*exit\s*$|^\s*(function\s+)?bats_\w+\s*\(\)`),
 	},
 	{
 		name: "C and C++", extensions: []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".m", ".mm"}, folders: true, comments: []string{"//", "* ", "*/"},
@@ -196,7 +196,7 @@ func (l *language) holdsTests(c Change) bool {
 
 // comment reports that a line is nothing but a comment. Directives that look like one (//go:build) are none.
 func (l *language) comment(trimmed string) bool {
-	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") || strings.HasPrefix(trimmed, "#!") {
+	if strings.HasPrefix(trimmed, "// +build") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "* @") || strings.HasPrefix(trimmed, "#if") || strings.HasPrefix(trimmed, "#!") || strings.HasPrefix(trimmed, "# bats ") {
 		return false
 	}
 	if i := strings.Index(trimmed, "*/"); i >= 0 && i+2 < len(trimmed) {
