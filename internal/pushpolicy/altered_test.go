@@ -116,7 +116,7 @@ func TestAltered(t *testing.T) {
 		{"- a new fact", "ATests.cs", cs, "    [Fact]", "    [Theory]\n    [InlineData(1)]\n    public void B(int n)\n    {\n        Assert.True(n > 0);\n    }\n\n    [Fact]"},
 		{"- a new example", "spec/a_spec.rb", ruby, "  end\nend", "  end\n\n  it 'b' do\n    f\n  end\nend"},
 		{"- a text that is not indented", "test_b.py", py, "== 1\n", "== 1\n\n\ndef test_c():\n    assert parse(\"\"\"\na = 1\n\"\"\") == 1\n"},
-		{"- a raw string", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tin := `\na: b\n`\n\tParse(in) // it's \"b\n}\n\nfunc"},
+		{"- a raw string", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tin := `\na: b\n`\n\tParse(in) // it's \"b\n\tt.Errorf(\"%s: %+v, want %q, %d%%\", in)\n}\n\nfunc"},
 		{"- a regular expression in the last test", "a.test.js", js, "});\n", "});\n\ntest('b', () => {\n  expect(b()).toMatch(/\"/);\n});\n"},
 		{"- a source of Java", "src/main/java/a/TestController.java", "class TestController {\n}\n", "{\n", "{\n    int a;\n"},
 		{"- a folder of features that is the program's", "src/features/cart.ts", "a();\n", "a()", "b()"},

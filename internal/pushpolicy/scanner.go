@@ -21,7 +21,7 @@ type scanner struct {
 var (
 	// odd matches what languages read in ways of their own, wherever it stands: a line that goes on, an escaped quote or letter, the end
 	// of PHP, the beginning of a raw text or of one up to a word, and blocks that end with a word.
-	odd = lazyregexp.New(`\\$|\\["'` + "`" + `u]|\?>|<\?|<<[-~<]?["'\w]|[#@]\$?"|R"[^"\s,;)]*\(|%[a-zA-Z]?[^\w\s"']|\?["']|^\s*end\b|\bend\s*$`)
+	odd = lazyregexp.New(`\\$|\\["'` + "`" + `u]|\?>|<\?|<<[-~<]?["'\w]|[#@]\$?"|R"[^"\s,;)]*\(|%[qQwWiI]?[^\w\s"'+.,#):%-]|\?["']|^\s*end\b|\bend\s*$`)
 	// token matches what may begin or end something.
 	token = lazyregexp.New(`"""|'''|"[^"]*"|'[^']*'|/\*|//|/|#|["'` + "`" + `(){}\[\]]`)
 )
