@@ -120,7 +120,9 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread was resolved and %s, so it counts as open: %s (%s). %s", why, t.Assessment.Finding, t.URL, how)))
 	}
 	for _, r := range j.kept {
-		if t := s.Threads[r.thread]; r.answer.Because == conversation.BecauseVoid {
+		if t := s.Threads[r.thread]; r.answer.Status == conversation.Pending {
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that was resolved is open again: %s (%s): %s. It counts where a reviewer raises its finding again.", t.Assessment.Finding, t.URL, j.in.Snapshot.voidWhy(t))))
+		} else if r.answer.Because == conversation.BecauseVoid {
 			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that was resolved counts as open: %s (%s): %s. prloop opens it again: if the finding is settled at this commit, someone with write access other than the author can resolve the thread once more.", t.Assessment.Finding, t.URL, j.in.Snapshot.voidWhy(t))))
 		}
 	}

@@ -402,6 +402,8 @@ func (r reply) words(reason string, ask []string, byApp bool, head string, targe
 	switch {
 	case a.Status == conversation.Disputed:
 		return report.Maintained(reason, byApp)
+	case a.Status == conversation.Pending:
+		return report.OpenAgain(reason)
 	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseGrave:
 		return report.HandedOver(conversation.HandedOverWords, "What was said against this convinces the judge, but no model alone takes out a P0, a P1 or a security finding.", reason, ask, byApp)
 	case a.Status == conversation.HandedOver && a.Because == conversation.BecauseDivided:

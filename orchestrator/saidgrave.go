@@ -9,7 +9,7 @@ import (
 
 // leftOpen are the answers in threads that stay open, or are opened again, for what a person says there as grave: those whose own finding is gone, and
 // those that are closed over it. Who was told so once is not told again: the thread is opened without a word. So are those in threads that count although somebody resolved
-// them nobody knows for which code, or we called them cured: the answer is of this head, so the next resolution is of no older code.
+// them nobody knows for which code, or we called them cured: the answer is of this head, so the next resolution is of no older code. One that reviewers alone raised before we did is left to them.
 func (j verdict) leftOpen(gone []cure) (out []reply) {
 	s, people := j.in.Snapshot.Conversation, j.in.Snapshot.persons()
 	if s == nil {
@@ -22,8 +22,14 @@ func (j verdict) leftOpen(gone []cure) (out []reply) {
 	for i, t := range s.Threads {
 		reason, cured := reasons[i]
 		over := objections.ClosedOver(people, t)
-		if (people.Reopens(t) || j.in.Snapshot.Uncured[t.ID] != "" && !t.Closed) && (over || slices.Contains(j.threads, i) || slices.Contains(weighing, i)) {
-			out = append(out, reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseVoid}, reason: j.in.Snapshot.voidWhy(t), reopen: t.Closed})
+		uncured, counts := j.in.Snapshot.Uncured[t.ID] != "", over || slices.Contains(weighing, i)
+		reviewers := uncured && !counts && !cured && t.Status == conversation.Pending
+		if (people.Reopens(t) || uncured && !t.Closed) && (counts || reviewers || slices.Contains(j.threads, i)) {
+			again := reply{thread: i, answer: conversation.Answer{Status: conversation.HandedOver, Because: conversation.BecauseVoid}, reason: j.in.Snapshot.voidWhy(t), reopen: t.Closed}
+			if reviewers {
+				again.answer.Status = conversation.Pending
+			}
+			out = append(out, again)
 			continue
 		}
 		if !over && (!cured || t.Status == conversation.HandedOver) || !objections.SaysGrave(people, t) {

@@ -276,10 +276,10 @@ func (l *Loop) sayings(req Request, judged Judgement) (out []spoken) {
 	snap, policy := judged.Inputs.Snapshot, l.policy(req.Target.Repo)
 	policy.PR = req.Target.PR
 	for _, c := range judged.cured {
-		commit := cmp.Or(c.commit, snap.Range.Head)
+		commit, t := cmp.Or(c.commit, snap.Range.Head), snap.Conversation.Threads[c.thread]
 		out = append(out, spoken{
 			thread: c.thread, text: report.Settled(conversation.ResolvedWords, sanitize.Inline(c.reason, policy), commit, req.Target), resolve: true,
-			block: conversation.Cures(snap.Conversation.Threads[c.thread], c.reason, commit, c.fact),
+			block: conversation.Cures(t, c.reason, commit, c.fact, snap.persons().Weighs(t, t.Maintained != "")),
 		})
 	}
 	for _, r := range judged.answers {

@@ -75,8 +75,8 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		// branch are the commits before the head, newest first.
 		branch []string
 		change func(*conversation.Thread, *Snapshot, *Loop)
-		// want is whether the resolution is void, back whether the code is as it was as well.
-		want, back bool
+		// want is whether the resolution is void, back whether the code is as it was as well, plain whether it is a cure of what reviewers alone raised.
+		want, back, plain bool
 	}{
 		"one step":                                {head: "guard", branch: []string{"raised"}},
 		"a guard that goes again":                 {head: "again", branch: []string{"guard", "raised"}, want: true, back: true},
@@ -127,23 +127,24 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 		"its author resolved it":                     {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.ClosedBy = "ada" }},
 		"nobody resolved it":                         {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Closed = false }},
 		"it is a P2":                                 {head: "again", branch: []string{"guard", "raised"}, change: func(t *conversation.Thread, _ *Snapshot, _ *Loop) { t.Priority = review.P2 }},
-		"we called it cured, and it comes back":      {head: "again", change: cured("fixed", nil), want: true, back: true},
-		"we did, and nobody has that commit":         {head: "again", change: cured("lost", nil), want: true, back: true},
+		"we called it cured, and it comes back":      {head: "again", change: cured("fixed", nil), want: true, back: true, plain: true},
+		"we did, and nobody has that commit":         {head: "again", change: cured("lost", nil), want: true, back: true, plain: true},
 		"we did, and it is not back":                 {head: "fixed", change: cured("fixed", nil)},
 		"we did, and it comes back with a guard":     {head: "better", change: cured("fixed", objected)},
-		"with a guard that somebody spoke of":        {head: "guard", change: cured("fixed", objected), want: true, back: true},
+		"with a guard that somebody spoke of":        {head: "guard", change: cured("fixed", objected), want: true, back: true, plain: true},
 		"with a guard of which we said that of":      {head: "guard", change: cured("fixed", func(t *conversation.Thread) { t.Upheld = []string{"guard"} }), want: true, back: true},
+		"a cure of what counted":                     {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Counted = true }), want: true, back: true},
 		"we called it cured at what stands there":    {head: "kept", change: cured("guard", objected)},
 		"we called it cured by code elsewhere":       {head: "again", change: cured("away", nil)},
 		"by code that a judge showed, which goes":    {head: "again", change: cured("away", shown(strings.Count(plain, "\n")+1)), want: true, back: true},
 		"by code that stays":                         {head: "again", change: cured("away", shown(1))},
 		"a P2 that we called cured":                  {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Priority = review.P2 })},
-		"a cured one that stays open":                {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Closed = false }), want: true, back: true},
-		"a cured one that somebody resolved as well": {head: "again", branch: []string{"fixed", "raised"}, change: cured("fixed", func(t *conversation.Thread) { t.ClosedBy = "boss" }), want: true, back: true},
+		"a cured one that stays open":                {head: "again", change: cured("fixed", func(t *conversation.Thread) { t.Closed = false }), want: true, back: true, plain: true},
+		"a cured one that somebody resolved as well": {head: "again", branch: []string{"fixed", "raised"}, change: cured("fixed", func(t *conversation.Thread) { t.ClosedBy = "boss" }), want: true, back: true, plain: true},
 		"one that they resolved once it was back": {head: "again", change: func(t *conversation.Thread, s *Snapshot, _ *Loop) {
 			t.Status, t.RuledAt = conversation.Resolved, "fixed"
 			s.Counted = map[string]Reported{sanitize.ThreadNamed(t.Node): then("again")}
-		}},
+		}, plain: true},
 		"an app opened the pull request": {head: "again", branch: []string{"guard", "raised"}, change: func(_ *conversation.Thread, s *Snapshot, _ *Loop) { s.People.ByApp = true }},
 	} {
 		thread := showing(f)
@@ -154,9 +155,12 @@ func TestWhereAResolutionIsVoid(t *testing.T) {
 			c.change(&thread, &snap, l)
 		}
 		snap.Conversation = &conversation.State{Threads: []conversation.Thread{thread}}
-		void, back, _, err := l.voided(t.Context(), Request{}, snap)
+		void, back, uncured, err := l.voided(t.Context(), Request{}, snap)
 		if err != nil || (len(void) == 1) != c.want || (len(back) == 1) != c.back {
 			t.Errorf("%s: %v, %v, %v", what, void, back, err)
+		}
+		if plain := len(uncured) == 1 && thread.Uncured(uncured[thread.ID]).Status == conversation.Pending; plain != c.plain {
+			t.Errorf("%s: a cure of what reviewers alone raised: %v", what, plain)
 		}
 	}
 }

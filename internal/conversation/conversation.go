@@ -139,6 +139,9 @@ type Thread struct {
 	// Maintained is the commit on which we answered last that the finding stands, or is people's; Upheld are all of these.
 	Maintained string   `json:"maintained,omitempty"`
 	Upheld     []string `json:"-"`
+	// Counted is true where it counted although nobody raised its finding when we said that the problem is gone. Reopened is the commit on which we took that back and left it to reviewers.
+	Counted  bool   `json:"-"`
+	Reopened string `json:"-"`
 	// RuledAt is the commit that was ruled on, or at which we said that the problem is gone; Fact the code of it that shows what we conceded, or what cures it; nil where no
 	// answer says.
 	RuledAt string `json:"ruled_at,omitempty"`
@@ -206,13 +209,14 @@ type block struct {
 	RaisedBy string `json:"raised_by"`
 	By       string `json:"by"`
 
-	Status Status `json:"status"`
-	Thread string `json:"thread"`
-	Reason string `json:"reason"`
-	Ruling Ruling `json:"ruling"`
-	Word   string `json:"word"`
-	Read   string `json:"read"`
-	Void   string `json:"void"`
+	Status  Status `json:"status"`
+	Thread  string `json:"thread"`
+	Reason  string `json:"reason"`
+	Ruling  Ruling `json:"ruling"`
+	Word    string `json:"word"`
+	Read    string `json:"read"`
+	Void    string `json:"void"`
+	Counted string `json:"counted"`
 
 	QuoteFrom int `json:"quote_from"`
 	QuoteTo   int `json:"quote_to"`
@@ -364,7 +368,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 			t.Answered, t.AnsweredAt = t.read(b.Read), c.CreatedAt.UTC()
 			t.RuledAt, t.Fact = "", nil
 		}
-		t.Status, t.Ruling, t.Word, t.Reason, t.Maintained = b.Status, "", "", b.Reason, ""
+		t.Status, t.Ruling, t.Word, t.Reason, t.Maintained, t.Reopened = b.Status, "", "", b.Reason, "", ""
 		if b.Status == Disputed || b.Status == HandedOver {
 			t.Maintained = b.Head
 			if !t.Cured {
@@ -374,11 +378,14 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		if b.Status == Disputed {
 			t.Turns++
 		}
+		if b.Status == Pending {
+			t.Reopened = b.Head
+		}
 		if b.Status == Resolved && b.Ruling.valid() {
 			t.Ruling, t.Word = b.Ruling, b.Word
 		}
 		if b.Status == Resolved {
-			t.RuledAt = b.Head
+			t.RuledAt, t.Counted = b.Head, t.Counted || b.Counted != ""
 			if b.FactFile != "" {
 				t.Fact = &Place{File: b.FactFile, Line: b.FactLine, LineEnd: b.FactEnd}
 			}
@@ -418,12 +425,12 @@ func (t Thread) read(last string) int {
 // Name is what answers of ours call a thread: its first comment and the finding in it.
 func (t Thread) Name() string { return t.ID + "/" + t.Identity }
 
-// Spoke is the commit on which we said last that the finding of the thread stands, or is people's, and when we spoke in the thread last.
+// Spoke is the commit on which we said last that the finding of the thread stands, is people's, or is open again, and when we spoke in the thread last.
 func (t Thread) Spoke() (commit string, at time.Time) {
 	if at = t.Opened; t.AnsweredAt.After(at) {
 		at = t.AnsweredAt
 	}
-	return cmp.Or(t.Maintained, t.Head), at
+	return cmp.Or(t.Maintained, t.Reopened, t.Head), at
 }
 
 // Live reports whether the thread still says something that prloop stands by: nobody has settled it. One that was settled by a ruling and
@@ -441,8 +448,13 @@ func (t Thread) CuredAt() string {
 	return t.RuledAt
 }
 
-// Uncured is a thread as though we had left it to people at an older commit, and not said since that its problem is gone.
+// Uncured is a thread as though we had not said that its problem is gone: at an older commit we had left it to people where we maintained it, where it counted, or where a judge showed
+// what cured it, and else reviewers alone had raised it.
 func (t Thread) Uncured(maintained string) Thread {
+	if !t.Cured && !t.Counted && t.Fact == nil && len(t.Upheld) == 0 {
+		t.Status, t.Maintained = Pending, ""
+		return t
+	}
 	t.Status, t.Cured, t.Maintained = HandedOver, false, maintained
 	return t
 }

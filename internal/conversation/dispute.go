@@ -319,7 +319,7 @@ const (
 	BecauseDivided Because = "divided"
 	// BecauseSaid: a person says something grave in the thread, which is theirs whatever becomes of ours.
 	BecauseSaid Because = "said"
-	// BecauseVoid: nobody can tell for which code somebody resolved the thread.
+	// BecauseVoid: nobody can tell for which code somebody resolved the thread, or we said that its problem is gone, and the code is as it was.
 	BecauseVoid Because = "void"
 )
 

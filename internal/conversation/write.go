@@ -94,9 +94,14 @@ func Answering(t Thread, s Status, reason, head string) []Field {
 	return []Field{{Name: "status", Text: string(s)}, {Name: "thread", Text: t.Name()}, {Name: "reason", Text: reason}, {Name: "head", Text: head}, {Name: "read", Text: t.last()}}
 }
 
-// Cures are the fields of the block of an answer that says that the problem of a thread is gone. fact is the code that a judge shows for it, nil where none does.
-func Cures(t Thread, reason, head string, fact *Place) []Field {
-	return append(Answering(t, Resolved, reason, head), shows(fact)...)
+// Cures are the fields of the block of an answer that says that the problem of a thread is gone. fact is the code that a judge shows for it, nil where none does; counted is true
+// where the thread counted although nobody raised its finding.
+func Cures(t Thread, reason, head string, fact *Place, counted bool) []Field {
+	out := Answering(t, Resolved, reason, head)
+	if counted {
+		out = append(out, Field{Name: "counted", Text: "yes"})
+	}
+	return append(out, shows(fact)...)
 }
 
 // Ruled are the fields of the block of an answer in a dispute. fact is the code that shows what is conceded, nil where nothing is.

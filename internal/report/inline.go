@@ -102,6 +102,11 @@ func HandedOver(words, why, reason string, ask []string, byApp bool) string {
 		"Where nobody else may write, other code does. Until then the finding counts.\n"
 }
 
+// OpenAgain is the text of an answer in a thread that we had called cured, and that counts again where reviewers raise its finding.
+func OpenAgain(reason string) string {
+	return "This thread was resolved, and is open again: " + sentence(inline(reason)) + "\n\nThe finding counts where a reviewer raises it again.\n"
+}
+
 // ByApp says why resolving a thread about something grave settles nothing in the pull request of an app, and what does.
 const ByApp = "An app opened this pull request, and GitHub does not say who is behind it: resolving a thread does not settle a P0, a P1 or a security finding here. " +
 	"It counts until the code is changed. If it is wrong, a person can bring the same change as a pull request of their own, where people settle it."
