@@ -10,11 +10,11 @@ import (
 
 // The words of which thanks consist. No objection can be made of them: none denies, doubts or asks.
 var (
-	telling = strings.Fields("thank thanks thankyou thx ty cheers awesome perfect excellent cool brilliant wonderful amazing work fixed approved makes sense ok okay lgtm " +
-		"looks sounds resolved verified addressed sgtm merci beaucoup danke vielen dank gracias 谢谢 done works fixes quick quickly fast +1")
-	// praise may stand beside what affirms that something is wrong.
-	praise = strings.Fields("good great nice better fine")
-	// Affirming words may affirm what somebody asked or said against a cure: of these and praise no thanks consist, whatever emoji stand beside them.
+	// settling words say that something is done.
+	settling = strings.Fields("fixed resolved addressed approved lgtm sgtm done works")
+	telling  = strings.Fields("thank thanks thankyou thx ty cheers work makes sense ok okay verified looks sounds merci beaucoup danke vielen dank gracias 谢谢 fixes quick quickly fast +1")
+	praise   = strings.Fields("good great nice better fine awesome perfect excellent cool brilliant wonderful amazing")
+	// Affirming words may affirm what somebody asked or said against a cure: beside one of these no thanks consist without a settling word.
 	affirming = strings.Fields("yes yep confirmed agreed ack catch point")
 	// Of these alone no thanks consist: they say nothing.
 	filling = strings.Fields("u you so much very a lot many for the your to me it it's is that that's this all now in everyone prloop tested")
@@ -23,20 +23,28 @@ var (
 // thankful are all of them.
 var thankful = func() map[string]bool {
 	words := map[string]bool{}
-	for _, w := range slices.Concat(telling, praise, affirming, filling) {
+	for _, w := range slices.Concat(settling, telling, praise, affirming, filling) {
 		words[w] = true
 	}
 	return words
 }()
 
-// agreeing are words that only thank in the company of these, and alone ask for something, or name a priority.
-var agreeing = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|(?:\b(?:i|i have|i've) )?\bpushed a fix\b|` +
-	`(?:^|[.,!;]\s*)(?:(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)|ship it)\b|` +
-	`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
-	`\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|\blooks (?:all )?(?:correct|right)\b|` +
-	`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bfixed (?:by|with|in) #[0-9]+\b|\b(?:fine|good|ok|okay) (?:by|with) me\b|(?:^|[.,!;]\s*)(?:approving|merging)(?: (?:this|it))?(?: now)?\s*(?:$|[.,!;])|` +
-	`\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
-	`\b(?:looking good|got it|no longer an (?:issue|problem)|fair enough|happy to approve|no (?:more |further )?objections?|works as expected|that solves it|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+// Words that only thank in the company of these, and alone ask for something, or name a priority.
+var (
+	// settles says that something is done.
+	settles = lazyregexp.New(`(?:\b(?:i|i have|i've) )?\bpushed a fix\b|(?:^|[.,!;]\s*)ship it\b|\bverified (?:the|this|your) fix\b|\b(?:the |this |your )?fix (?:is )?verified\b|\bgood to (?:go|merge)\b|` +
+		`\blooks (?:all )?(?:correct|right|(?:(?:much|very|all) )?(?:good|great|fine|nice|better|perfect|excellent))\b|\blooking good\b|\b(?:it|this|that) fixes (?:it|this|that)\b|` +
+		`\bfixed (?:by|with) [0-9a-f]{7,40}\b|\bfixed (?:by|with|in) (?:#[0-9]+|(?:the )?(?:last|latest) (?:commit|push))\b|(?:^|[.,!;]\s*)(?:approving|merging)(?: (?:this|it))?(?: now)?\s*(?:$|[.,!;])|` +
+		`\bthat(?:'s| is) (?:now )?(?:fixed|resolved|done|addressed)\b|\b(?:the |this |your )?fix looks (?:good|great|right|fine)\b|` +
+		`\b(?:no longer an (?:issue|problem)|happy to approve|works as expected|that solves it|i can confirm (?:that )?(?:this|it|that) is (?:now )?(?:fixed|resolved))\b|\bp[0-3] (?:is|was|has been) (?:now )?(?:fixed|resolved|gone|done|addressed)\b`)
+	// agrees says no more than that somebody is content.
+	agrees = lazyregexp.New(`\bfor (?:the|your|this) (?:(?:quick|fast|prompt|good|great|nice) )?(?:fix|change|update|turnaround)(?:es|s)?\b|` +
+		`(?:^|[.,!;]\s*)(?:good|great|nice|excellent|perfect|awesome) (?:fix|refactor|cleanup)\b|(?:^|[.,!;]\s*)(?:(?:i'm|i am) )?happy with (?:this|it)\b|` +
+		`\b(?:good|great|nice|excellent|perfect|awesome|amazing|wonderful|brilliant|quick|fast) (?:job|work)(?: (?:fixing|addressing))?\b|\b(?:thanks|thank you|thx) for (?:fixing|addressing)\b|` +
+		`\b(?:fine|good|ok|okay) (?:by|with) me\b|\+1 from me\b|\b(?:got it|fair enough|well done|no (?:more |further )?objections?|no (?:more|further) comments?)\b`)
+	// affirms is an affirming word in other words.
+	affirms = lazyregexp.New(`\b(?:it|this|that) is([^\pL\pN]*(?:$|[.,!;]))|\byou(?:'re| are) right\b`)
+)
 
 var (
 	// named is somebody to whom it is said.
@@ -75,7 +83,8 @@ func OnlyThanks(remark string) bool {
 	if wondering.MatchString(remark) {
 		return false
 	}
-	remark = explaining.ReplaceAllString(agreeing.ReplaceAllString(remark, " done "), " it ")
+	remark = explaining.ReplaceAllString(agrees.ReplaceAllString(settles.ReplaceAllString(remark, " done "), " thanks "), " it ")
+	remark = affirms.ReplaceAllString(remark, " agreed$1")
 	words := strings.FieldsFunc(remark, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;!:)(-*_@", r) || cheer(r)
 	})
@@ -84,15 +93,13 @@ func OnlyThanks(remark string) bool {
 			return false
 		}
 	}
-	without := func(words []string, of ...string) []string {
-		return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(of, w) })
+	among := func(list []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	said := slices.DeleteFunc(without(words, filling...), commit.MatchString) // a commit says nothing by itself
-	affirms := slices.ContainsFunc(said, func(w string) bool { return slices.Contains(affirming, w) })
-	if affirms {
-		return len(without(said, slices.Concat(affirming, praise)...)) > 0
+	if among(affirming) {
+		return among(settling)
 	}
-	return len(said) > 0 || strings.ContainsFunc(remark, cheer)
+	return among(slices.Concat(settling, telling, praise)) || strings.ContainsFunc(remark, cheer) // a commit says nothing by itself
 }
 
 // cheer reports whether a rune is part of an emoji that approves.

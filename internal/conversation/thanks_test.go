@@ -8,14 +8,16 @@ import (
 
 func TestOnlyThanks(t *testing.T) {
 	for _, s := range []string{"Great, thank you!", "Thanks!", "thx 👍🏽", "LGTM", "🎉", "Perfect, thanks @prloop.", "ok", "Looks good to me, thank you so much ❤️", "It’s resolved, thanks", "Thanks for the fix!", "Fixed, thanks.", "LGTM now",
-		"Makes sense, thank you.", "👌", "Yes, thanks!", "yep, looks good", "Yes, fixed.", "Yes, fixed 👍",
-		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Good catch, thanks!", "Confirmed fixed.",
+		"Makes sense, thank you.", "👌", "yep, looks good", "Yes, fixed.", "Yes, fixed 👍",
+		"Done.", "Fixed in 1a2b3c4.", "Good point, I have pushed a fix.", "Thanks, that fixes it.", "Looks good now.", "Thank you for fixing this so quickly!", "Confirmed fixed.",
 		"Looks fine.", "Tested, works fine. Thanks!", "Fine by me.", "That's better, thanks!", "Verified locally, works.", "Nice, approving.", "Sounds good, merging.", "Ah, I see, thanks.", "Fixed in #12.", "Thank you, this looks right now.", "Tested it locally, works.", "Approving this now.", "Good with me 👍",
 		"Thank you for the quick fix!", "Thanks @contributor, looks good now.", "@mona-l @acme/shop thanks", "+1", ":+1:", "Thanks for addressing this", "Sounds good", "Sounds good to me!", "Great fix", "Good fix, thanks!",
 		"Thanks. Nice fix!", "LGTM :+1:", "LGTM :tada: :heart:", "All good now", "Verified", "Verified, thanks!", "Looks much better, thanks!", "Agreed, looks good now.", "P1 is fixed, thanks.", "P0 was resolved", "Thanks for your prompt fix",
 		"Thank you for this change, @mona!", "Much better.", "I've pushed a fix, thanks",
-		"Nice refactor!", "Approved.", "Ack, thanks", "Perfect, thanks for the quick turnaround!", "Fixed, thanks for catching that.", "LGTM, ship it!", "Ship it!", "Thank you so much for the fix!", "Great job fixing this!", "Good job", "Nice work.",
-		"It is all good now, thanks", "Verified the fix, thanks!", "Fix verified.", "Good to go", "Good to merge!", "That's fixed now, thanks. The fix looks good!", "Fixed by 1a2b3c4d", "SGTM", "Looking good", "Got it, thanks", "I can confirm this is fixed now", "No longer an issue", "Makes sense, thanks for explaining.", "Thanks for the explanation.", "Fair enough.", "Perfect, that solves it.", "Happy to approve.", "No objections.", "Works as expected now.", "Vielen Dank!", "Merci beaucoup", "谢谢", "That's resolved, thank you!", "Thanks, this looks correct now."} {
+		"Nice refactor!", "Approved.", "Perfect, thanks for the quick turnaround!", "Fixed, thanks for catching that.", "LGTM, ship it!", "Ship it!", "Thank you so much for the fix!", "Great job fixing this!", "Good job", "Nice work.",
+		"It is all good now, thanks", "Verified the fix, thanks!", "Fix verified.", "Good to go", "Good to merge!", "That's fixed now, thanks. The fix looks good!", "Fixed by 1a2b3c4d", "SGTM", "Looking good", "Got it, thanks", "I can confirm this is fixed now", "No longer an issue", "Makes sense, thanks for explaining.", "Thanks for the explanation.", "Fair enough.", "Perfect, that solves it.", "Happy to approve.", "No objections.", "Works as expected now.", "Vielen Dank!", "Merci beaucoup", "谢谢", "That's resolved, thank you!", "Thanks, this looks correct now.",
+		"Yes, that fixes it.", "Yes, works now, thanks", "Agreed, LGTM", "Nice catch, fixed now", "Good catch, fixed in the last commit, thanks", "You're right, fixed.", "It is fixed", "It is now done 👍",
+		"Well done", "Happy with this now", "No further comments", "+1 from me", "Excellent!", "Cool", "Perfect 👍"} {
 		if !conversation.OnlyThanks(s) {
 			t.Errorf("%q is more than thanks", s)
 		}
@@ -34,6 +36,9 @@ func TestOnlyThanks(t *testing.T) {
 		"Yes 👍", "agreed ✔", "confirmed 👍", "Good catch 👍", "Good catch!", "Good point 👍", "yes yes ✅", "Good point, yes :+1:", "Yes, fine 👍",
 		"This is not fine", "looks fine but still divides by zero", "Not fine by me", "Fine, but not for empty lists", "Looks fine only to you", "Nothing works fine", "Hardly fine", "Fine if you test it", "Is it fine",
 		"Tested", "Tested, fails", "Not tested", "Tested locally.", "Tested locally, it crashes", "Works only locally", "I see.", "I see it fails", "Ah, I see, it fails", "Not merging this", "Not approving", "I am not approving this", "Approving this is wrong", "Merging this is your work", "Merging it all now is work",
+		"Excellent catch!", "Awesome catch 👍", "Brilliant point", "Wonderful catch, thanks", "Good catch, thanks!", "Thanks for catching this", "Great point, thanks",
+		"Yes, thanks!", "Yes it is. Thanks!", "Yes, it is, thanks.", "It is. Thanks", "It is 😀", "Ok yes", "Yes, ok", "Yes, cool", "Yes, sounds it", "Yes, verified", "Confirmed, thanks", "Agreed, makes sense", "Agreed. Ok.", "Ack, thanks", "Yes, nice work", "Yes, fair enough",
+		"You're right", "You're right, thanks", "You are right 👍", "Happy with this if tested", "Not happy with this", "No comments", "No further comments but one", "+1 from me if it is fixed", "Not well done", "To be fixed in the last commit",
 		"Not fixed in #12", "To be fixed in #12", "#12", "See #12", "That's worse", "That's it", "That's not better", "Right.", "Looks right only in tests", "Does not look right", "That's still not right",
 	} {
 		if conversation.OnlyThanks(s) {
