@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -39,10 +40,18 @@ func Category(s string) string {
 	return s
 }
 
+// joined is where words stand together and only their case tells them apart.
+var joined = lazyregexp.New(`([a-z])([A-Z])`)
+
 // Security reports whether a category is about security, in whatever word a reviewer has for it: what is left out by a model's word is
 // not to be that.
 func Security(category string) bool {
-	c := Category(category)
+	apart := Category(joined.ReplaceAllString(category, "${1}_$2"))
+	return apart != "dependency_injection" && (secures(Category(category)) || secures(apart))
+}
+
+// secures is Security of a category as Category gives it.
+func secures(c string) bool {
 	if c == review.CategorySecurity {
 		return true
 	}
@@ -50,7 +59,7 @@ func Security(category string) bool {
 		return true
 	}
 	for word := range strings.FieldsFuncSeq(c, func(r rune) bool { return r == '_' || r == '/' || r == ':' || r == '.' || r == ',' || r == '&' }) {
-		if slices.ContainsFunc(securityBegins, func(b string) bool { return strings.HasPrefix(word, b) }) || (securityWords[word] || strings.HasSuffix(word, "injection")) && c != "dependency_injection" {
+		if slices.ContainsFunc(securityBegins, func(b string) bool { return strings.HasPrefix(word, b) }) || securityWords[word] || strings.HasSuffix(word, "injection") {
 			return true
 		}
 	}
@@ -69,18 +78,22 @@ func Covers(p review.Priority, category string, f review.Finding) bool {
 }
 
 // securityBegins are how words for it begin, securityPhrases stand anywhere in a category, and securityWords are other words.
-var securityBegins = []string{"secur", "insecur", "cybersecur", "vulnerab", "crypto", "encrypt", "exploit", "credential", "password", "permission", "cwe", "sanitiz", "sanitis", "injections"}
+var securityBegins = []string{
+	"secur", "insecur", "cybersecur", "vuln", "crypto", "encrypt", "exploit", "credential", "password", "permission", "cwe", "sanitiz", "sanitis", "injections",
+	"authoriz", "authoris", "unauthor", "deserial", "tamper",
+}
 
 var securityPhrases = []string{
-	"access_control", "code_execution", "command_execution", "data_exposure", "buffer_overflow", "use_after_free", "memory_safety", "supply_chain", "open_redirect", "prototype_pollution", "denial_of_service", "privilege", "sandbox_escape", "session_fixation", "info_leak",
-	"information_leak", "data_leak", "disclosure", "zip_slip", "api_key",
+	"access_control", "code_execution", "command_execution", "data_exposure", "buffer_overflow", "heap_overflow", "use_after_free", "double_free", "out_of_bounds_write", "memory_safety", "memory_unsafe", "memory_corruption",
+	"supply_chain", "open_redirect", "prototype_pollution", "denial_of_service", "privilege", "sandbox_escape", "session_fixation", "session_hijack", "info_leak", "information_leak", "data_leak", "disclosure", "zip_slip",
+	"api_key", "private_key", "hardcoded_key", "hard_coded_key", "weak_hash", "certificate_validation", "timing_attack", "external_entity",
 }
 
 var securityWords = map[string]bool{
 	"infosec": true, "sqli": true, "xxe": true, "idor": true, "cors": true, "redos": true, "oauth": true, "jwt": true, "rbac": true, "tls": true, "ssl": true, "pii": true, "clickjacking": true,
-	"spoofing": true, "tampering": true, "backdoor": true, "malware": true, "toctou": true, "dos": true, "escalation": true,
-	"appsec": true, "injection": true, "xss": true, "csrf": true, "ssrf": true, "rce": true, "cwe": true, "cve": true, "owasp": true, "auth": true, "authn": true, "authz": true,
-	"authentication": true, "authorization": true, "permissions": true, "secret": true, "secrets": true, "credentials": true, "privacy": true, "traversal": true, "deserialization": true,
+	"spoofing": true, "backdoor": true, "malware": true, "toctou": true, "dos": true, "ddos": true, "escalation": true, "mitm": true, "ssti": true,
+	"appsec": true, "injection": true, "xss": true, "csrf": true, "ssrf": true, "rce": true, "cve": true, "owasp": true, "auth": true, "authn": true, "authz": true,
+	"authentication": true, "secret": true, "secrets": true, "privacy": true, "traversal": true,
 }
 
 // related reports whether two reviewers may mean one problem by these categories. An unknown category tells nothing and

@@ -191,6 +191,10 @@ func TestSecurity(t *testing.T) {
 		"Insecure Deserialization": true, "credential": true, "hardcoded_password": true, "Broken access control": true, "sqlInjection": true, "SQLi": true, "idor": true, "information disclosure": true,
 		"remote code execution": true, "privilege-escalation": true, "CWE89": true, "cybersecurity": true, "input sanitization": true, "exploitable": true,
 		"command execution": true, "data exposure": true, "sensitive data-exposure": true, "TOCTOU": true, "tampering": true, "malware": true, "buffer overflow": true, "use after free": true, "use-after-free": true, "memory safety": true, "DoS": true,
+		"authorisation": true, "unauthorised access": true, "unauthorized": true, "brokenAuthorization": true, "deserialisation": true, "unsafe deserialization": true, "tampered": true, "memory corruption": true, "memory-unsafety": true, "vuln": true,
+		"DataExposure": true, "useAfterFree": true, "BufferOverflow": true, "commandExecution": true, "XMLExternalEntity": true, "out-of-bounds write": true, "double free": true, "heap overflow": true, "session hijacking": true, "MITM": true, "ssti": true,
+		"hardcoded key": true, "hard-coded key": true, "private key": true, "weak hash": true, "certificate validation": true, "timing attack": true, "DDoS": true, "OAuth": true, "SQLInjection": true, "sql injections": true,
+		"dependencyInjection": false, "DependencyInjection": false, "errorHandling": false, "authoring": false, "authorship": false, "out-of-bounds read": false, "primary key": false, "hash": false, "serialization": false, "unsafe": false, "session": false,
 		"leak": false, "resource leak": false, "safety": false, "todos": false, "integer overflow": false, "text overflow": false,
 		"bug": false, "logic": false, "style": false, "dependency injection": false, "author": false, "tokenizer": false, "method signature": false, "memory leak": false, "error_handling": false, "injector": false, "performance": false, "": false, "discussion": false,
 	} {
