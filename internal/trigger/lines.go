@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
@@ -145,7 +146,7 @@ func (l line) mention(login string) (at, end int) {
 // opens reports whether a mention can begin behind a text, closes whether it can end before one.
 func opens(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
-	return before == "" || strings.ContainsRune(" \t([{\"'*,;:!?>", r)
+	return before == "" || unicode.IsSpace(r) || strings.ContainsRune("([{\"'*,;:!?>", r)
 }
 
 func closes(after string) bool {
@@ -156,5 +157,5 @@ func closes(after string) bool {
 	if r == '.' { // the end of a sentence, and not a name with a dot
 		return len(after) == size || strings.ContainsRune(" \t", rune(after[size]))
 	}
-	return strings.ContainsRune(" \t)]}\"'*,;:!?", r)
+	return unicode.IsSpace(r) || strings.ContainsRune(")]}\"'*,;:!?", r)
 }

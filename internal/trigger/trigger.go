@@ -121,17 +121,23 @@ func (l line) ask(bot string) (Ask, bool) {
 		return Ask{}, false
 	}
 	at, end := l.mention(bot)
-	switch {
-	case at < 0:
+	if at < 0 {
 		return Ask{}, false
-	case stops(l.text[end:]), asksOnly(l.text[:at]) && stops(l.text[:at]), l.tells(at, end):
+	}
+	before, after := l.text[:at], l.text[end:]
+	below := asksOnly(before) && bare(after) == "" // the sentence stands in the next line
+	switch {
+	case commands(after), below && commands(l.next):
 		return Ask{Word: Stop}, true
-	case asksOnly(l.text[:at]) && bare(l.text[end:]) == "" && stops(l.next): // the sentence stands in the next line
+	case stops(after), asksOnly(before) && stops(before), l.tells(at, end), below && stops(l.next):
+		if requests(before) || requests(after) || below && requests(l.next) {
+			return Ask{Word: Unsure, prose: Unsure}, true
+		}
 		return Ask{Word: Stop}, true
 	case at > 0:
 		return sentence(l.text)
 	}
-	rest = strings.TrimLeft(l.text[end:], " \t:,")
+	rest = strings.TrimLeftFunc(after, func(r rune) bool { return unicode.IsSpace(r) || r == ':' || r == ',' })
 	if rest == "" {
 		return sentence(l.next)
 	}
@@ -205,16 +211,46 @@ func wanted(text string) string {
 // stops reports whether a stop is the first thing that a text asks for.
 func stops(text string) bool { return slices.Contains(stopping, wanted(text)) }
 
-// tells reports whether a part of the line, up to one of its marks, asks for nothing but a stop, or for one of what the mention behind it does. A line that asks
+// parts are what stands between the marks of a text.
+func parts(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".,;:!?", r) }), func(part string) bool { return bare(part) == "" })
+}
+
+// question is a sentence that asks something.
+var question = lazyregexp.New(`[^.!?]+\?`)
+
+// tells reports whether a part of the line, up to one of its marks, asks for nothing but a stop, or for one of what the mention behind it does. A sentence that asks
 // something is about something else.
 func (l line) tells(at, end int) bool {
-	parts := func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".,;:!", r) })
-	}
-	before := slices.DeleteFunc(parts(l.text[:at]), func(part string) bool { return bare(part) == "" })
-	plain := func(part string) bool { return asksOnly(part) && stops(part) }
-	return !strings.Contains(l.text, "?") &&
-		(len(before) > 0 && stops(before[len(before)-1]) || slices.ContainsFunc(slices.Concat(before, parts(l.text[end:])), plain))
+	said := question.ReplaceAllStringFunc(l.text, func(asked string) string { return strings.Repeat("x", len(asked)-1) + "?" })
+	before := parts(said[:at])
+	return len(before) > 0 && stops(before[len(before)-1]) || slices.ContainsFunc(slices.Concat(before, parts(said[end:])), plain)
+}
+
+// plain reports whether a text asks for a stop and says nothing else.
+func plain(text string) bool { return asksOnly(text) && stops(text) }
+
+// commands reports whether the first part of a text is a plain stop: what stands behind it is not read.
+func commands(text string) bool {
+	all := parts(text)
+	return len(all) > 0 && plain(all[0])
+}
+
+// The words by which people ask for what is no stop, the first also without a please.
+var (
+	requesting = []string{Review, Fix}
+	looking    = slices.Concat(requesting, []string{"look", "check"})
+	asking     = lazyregexp.New(`(?i)\b(?:please|pls|plz)\b`)
+)
+
+// requests reports whether a part of a text that says nothing of a stop asks for a review or fixes: beside a stop nobody can tell which is meant.
+func requests(text string) bool {
+	return slices.ContainsFunc(parts(text), func(part string) bool {
+		among := func(list []string) bool {
+			return slices.ContainsFunc(strings.Fields(part), func(w string) bool { return slices.Contains(list, bare(w)) })
+		}
+		return !among(stopping) && !declines(part) && (slices.Contains(requesting, wanted(part)) || asking.MatchString(part) && among(looking))
+	})
 }
 
 // unsure reports whether a text that asks nothing has a stop as a word of its own.
@@ -248,7 +284,7 @@ func command(name, args string) (Ask, bool) {
 // cutWord is the first word of a text and what follows, without the white space around it.
 func cutWord(s string) (first, rest string) {
 	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, " \t"); i >= 0 {
+	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
 		return s[:i], strings.TrimSpace(s[i:])
 	}
 	return s, ""
