@@ -52,7 +52,7 @@ type People struct {
 	Permissions map[string]string `json:"permissions,omitempty"`
 	// Reviewers are people other than the author who review it or were asked to, and who settle something by their word; teams that were asked to stand as org/team.
 	Reviewers []string `json:"reviewers,omitempty"`
-	// Approved is when people approved it whose approval stands, by login in lower case.
+	// Approved is when people approved it whose approval stands and says no more than thanks, by login in lower case.
 	Approved map[string]time.Time `json:"approved,omitempty"`
 	// Voided are threads about something grave, by id, that somebody resolved nobody knows for which code. Returned are those of them whose code is again as it was when they were opened.
 	Voided   []string `json:"-"`

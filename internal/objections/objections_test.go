@@ -66,6 +66,18 @@ func TestAThreadThatIsGone(t *testing.T) {
 	}
 }
 
+// An approval that says more than thanks takes nothing back (threats.md T656).
+func TestWhatAnApprovalSays(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0).UTC()
+	for body, takes := range map[string]bool{"": true, " \n": true, "LGTM, thanks!": true, "👍": true, "The mean is still wrong: please fix that before you merge.": false, "Is it fixed?": false, "Yes, it is. Thanks!": false} {
+		d := review.Discussion{Reviews: []review.Review{{Author: review.Person{Login: "Maintainer"}, State: "APPROVED", Body: body, SubmittedAt: at}}}
+		withdrawn := Objection{thread: "t", comment: 1, by: "maintainer", at: at.Add(-time.Hour)}.Withdrawn(d)
+		if _, ok := Approved(d)["maintainer"]; ok != takes || withdrawn != takes {
+			t.Errorf("%q: takes back %v, of what was deleted %v", body, ok, withdrawn)
+		}
+	}
+}
+
 // A finding that we maintain counts until somebody who may write and did not open the pull request resolves the thread or approves, also where its comment is edited or deleted,
 // and where nothing of the thread is left. No login stands for us (threats.md T609).
 func TestWhatWeMaintainIsLost(t *testing.T) {

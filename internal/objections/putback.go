@@ -37,7 +37,7 @@ func (o Objection) deleted(byApp bool) review.Comment {
 	if o.maintained() {
 		by = "prloop"
 	} else {
-		body += " Their approving review settles it too."
+		body += " Their approving review settles it too, where it says no more than thanks."
 	}
 	return review.Comment{DatabaseID: o.comment, Author: review.Person{Login: by, Association: review.Collaborator}, Body: body, CreatedAt: o.at, UpdatedAt: o.at, Deleted: true}
 }
@@ -60,7 +60,7 @@ func (o Objection) kept(c review.Comment, byApp bool) review.Comment {
 // notice says in place of an objection what became of it, and what settles it.
 func (o Objection) notice(became string, byApp bool) string {
 	if o.maintained() {
-		return "P1: The comment with which prloop began this thread was " + became + ". prloop maintains its finding.\n\nIt counts until somebody with write access who did not open the pull request approves it."
+		return "P1: The comment with which prloop began this thread was " + became + ". prloop maintains its finding.\n\nIt counts until somebody with write access who did not open the pull request approves it and says no more than thanks."
 	}
 	who := "they, or somebody else with write access who did not open the pull request, resolve the thread."
 	if byApp && o.grave() {
@@ -93,7 +93,7 @@ func Settlers(d review.Discussion, kept []Objection) (out []string) {
 	return slices.DeleteFunc(out, func(login string) bool { return login == "" })
 }
 
-// Approved is when those approved a pull request whose approvals stand, by login in lower case.
+// Approved is when those approved a pull request whose approvals stand and say no more than thanks, by login in lower case.
 func Approved(d review.Discussion) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, r := range approvals(d) {
@@ -104,9 +104,11 @@ func Approved(d review.Discussion) map[string]time.Time {
 	return out
 }
 
-// approvals are the reviews that approve, of those that stand.
+// approvals are the reviews that approve and say no more than thanks, of those that stand. Who approves and says something may mean what they said before.
 func approvals(d review.Discussion) []review.Review {
-	return slices.DeleteFunc(threads.Standing(d.Reviews), func(r review.Review) bool { return r.State != "APPROVED" })
+	return slices.DeleteFunc(threads.Standing(d.Reviews), func(r review.Review) bool {
+		return r.State != "APPROVED" || strings.TrimSpace(r.Body) != "" && !conversation.OnlyThanks(r.Body)
+	})
 }
 
 // Maintain marks the threads of which is remembered that we maintain their finding, where no answer of ours says so any more: somebody has deleted it.

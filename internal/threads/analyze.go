@@ -124,7 +124,7 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 func suggestion(t review.Thread) string {
 	if t.Lost {
 		return "The comment with which prloop began this thread was changed or deleted, so prloop knows it no more as its own. If nothing is left to do, who objected, or somebody else whose resolving it " +
-			"would settle this, approves the pull request, or resolves the thread where it is still there; only then it does not count."
+			"would settle this, approves the pull request, or resolves the thread where it is still there; only then it does not count. An approval that says more than thanks settles nothing."
 	}
 	if t.Cured {
 		return "This was said of what is to have cured a finding of prloop. If nothing is left to do, resolve the thread; only then it does not count."
