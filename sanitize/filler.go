@@ -131,7 +131,7 @@ var (
 	// moment is a date with its time, as RFC 3339 writes it or near enough.
 	moment = lazyregexp.New(`^(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:[Zz]|[+-][01][0-9]:?[0-5][0-9])?$`)
 	// typeOfKey is a type of keys, or a curve, in the module of an algorithm.
-	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|p256|p384|p521|k256|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
+	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|[Pp]256|[Pp]384|[Pp]521|k256|Curve25519|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Signing|KeyAgreement)\.)?(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
 		`(?:Private|Public|Secret|Signing|Verifying)Key|SECP(?:192|224|256|384|521)[RK]1)$`)
 	// noRoom is the audience of an application of Entra, by its id, the parameters of a hash without one, or a call with a number.
 	noRoom = lazyregexp.New(`^(?:api://[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\$argon2(?:id|i|d)(?:\$v=[0-9]{1,3})?\$m=[0-9]{1,8},t=[0-9]{1,4},p=[0-9]{1,3}\$?` +

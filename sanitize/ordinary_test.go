@@ -64,6 +64,8 @@ func TestMaskChange(t *testing.T) {
 		{"when a password was changed", `  passwordChangedAt: "2023-11-16T08:47:09.123Z",`, stays},
 		{"one without quotes", "  password_reset_sent_at: 2023-11-16T08:47:09.123456+00:00", stays},
 		{"one with a blank", `    return {"id": 1, "password_changed_at": "2023-11-16 08:47:09.123456+00:00"}`, stays},
+		{"a type of keys of CryptoKit", "    let privateKey: Curve25519.Signing.PrivateKey", stays},
+		{"another", "    let privateKey: P256.KeyAgreement.PrivateKey", stays},
 		{"a type of keys", "type PrivateKey = ed25519.PrivateKey", stays},
 		{"one of Python", "  signing_key: ed25519.Ed25519PrivateKey = None", stays},
 		{"one of X25519", "PRIVATE_KEY = x25519.X25519PrivateKey", stays},
