@@ -120,7 +120,7 @@ func agent(part string, args []string) int {
 	case "shm":
 		return leaveShared(args[0])
 	case "unread":
-		return leaveUnread(args[0], args[1] == "accepted")
+		return leaveUnread(args[0], args[1] == "accepted", args[2])
 	case "watches":
 		n := 0
 		for ; ; n++ {
@@ -327,9 +327,10 @@ func leaveShared(megabytes string) int {
 	return 0
 }
 
-// leaveUnread sends so many MB to itself, 1 MB over each connection, that nobody reads, and stays for a while.
-func leaveUnread(megabytes string, accepted bool) int {
+// leaveUnread sends so many MB to itself, 1 MB over each connection, that nobody reads, and stays for a time.
+func leaveUnread(megabytes string, accepted bool, stay string) int {
 	n, _ := strconv.Atoi(megabytes)
+	left, _ := time.ParseDuration(stay)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		fmt.Println(err)
@@ -352,7 +353,7 @@ func leaveUnread(megabytes string, accepted bool) int {
 		_, _ = c.Write(make([]byte, 1<<20))
 	}
 	fmt.Println("done")
-	time.Sleep(2 * time.Second)
+	time.Sleep(left)
 	runtime.KeepAlive(keep)
 	return 0
 }

@@ -8,8 +8,8 @@ func TestTCPIsBounded(t *testing.T) {
 	for name, start := range starters() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, row := range []struct{ megabytes, how, rule string }{{"4", "accepted", ""}, {"64", "accepted", RuleMemory}, {"64", "waiting", RuleMemory}} {
-				r := start(t, "unread", row.megabytes, row.how)
+			for _, row := range []struct{ megabytes, how, stay, rule string }{{"4", "accepted", "2s", ""}, {"64", "accepted", "1m", RuleMemory}, {"64", "waiting", "1m", RuleMemory}} {
+				r := start(t, "unread", row.megabytes, row.how, row.stay)
 				r.order.Policy.Loopback, r.order.Policy.Limits.TCPBytes = true, 16<<20
 				out, errs, code := r.run()
 				if rule, _ := Exceeded(code, []byte(errs)); rule != row.rule || rule == "" && (code != 0 || out != "done\n") {
