@@ -678,10 +678,18 @@ func TestFixerHoldsNothing(t *testing.T) {
 func TestFixEnds(t *testing.T) {
 	w := newWorld(t, plainFiles)
 	word := "fixing" + rand.Text()
-	w.script("echo 1 >a.txt; (setsid sleep 300 " + word + " &) ; sh -c 'sleep 300 # " + word + "'")
+	waits := "sh -c 'sleep 300; : " + word + "'"
+	w.script("echo 1 >a.txt; setsid " + waits + " & " + waits)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("superseded")
-	time.AfterFunc(time.Second, func() { cancel(why) })
+	go func() {
+		fixes := func(line string) bool { return !strings.HasPrefix(line, "sh\x00-c\x00sleep") }
+		for len(slices.DeleteFunc(knowing(word), fixes)) < 2 && ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(500 * time.Millisecond)
+		cancel(why)
+	}()
 	work, err := w.workspace.Fix(ctx, w.order(), nil)
 	if !errors.Is(err, why) {
 		t.Errorf("%v", err)

@@ -92,13 +92,21 @@ func (w *world) left(word string) {
 	if word == "" {
 		return
 	}
-	if names, _ := filepath.Glob("/proc/[0-9]*/cmdline"); len(names) > 0 {
-		for _, name := range names {
-			if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), word) && !strings.Contains(name, fmt.Sprint("/", os.Getpid(), "/")) {
-				w.Errorf("a process was left: %q", text)
-			}
+	for _, line := range knowing(word) {
+		w.Errorf("a process was left: %q", line)
+	}
+}
+
+// knowing are the command lines of the processes, other than this one, whose arguments contain word.
+func knowing(word string) []string {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	var lines []string
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), word) && !strings.Contains(name, fmt.Sprint("/", os.Getpid(), "/")) {
+			lines = append(lines, string(text))
 		}
 	}
+	return lines
 }
 
 // unconfined is what an operator who switched the sandbox off says.
