@@ -208,10 +208,10 @@ func TestWhatIsIgnoredTakesItsTime(t *testing.T) {
 	}
 	write(t, b.clone, strings.Repeat("a/", takeDepth-1)+"c", "1\n")
 	hasty := *b.r.git
-	hasty.timeout = 8 * time.Second
+	hasty.timeout = 4 * time.Second
 	b.r.git = &hasty
 	_, err := b.r.TakeTree(t.Context(), b.clone, b.head)
-	if takeRule(err) != TakeTooLarge || !strings.Contains(err.Error(), "more than 8s to tell what its .gitignore files ignore") {
+	if takeRule(err) != TakeTooLarge || !strings.Contains(err.Error(), "more than 4s to tell what its .gitignore files ignore") {
 		t.Errorf("out of time: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

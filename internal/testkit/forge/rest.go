@@ -190,6 +190,11 @@ func (c *call) decode(w http.ResponseWriter, into any) bool {
 
 // sendPage sends one page of a list with GitHub's Link header.
 func (c *call) sendPage(w http.ResponseWriter, r *http.Request, all []any) {
+	sendPageOf(c, w, r, all, func(item any) any { return item })
+}
+
+// sendPageOf sends one page of a list, as sendPage does, and makes no more objects than are on it.
+func sendPageOf[T any](c *call, w http.ResponseWriter, r *http.Request, all []T, object func(T) any) {
 	size, number := 30, 1
 	if n, err := strconv.Atoi(r.URL.Query().Get("per_page")); err == nil && n > 0 {
 		size = min(n, pageLimit)
@@ -221,5 +226,9 @@ func (c *call) sendPage(w http.ResponseWriter, r *http.Request, all []any) {
 	if links != nil {
 		w.Header().Set("Link", strings.Join(links, ", "))
 	}
-	writeJSON(w, http.StatusOK, append([]any{}, all[from:to]...))
+	page := []any{}
+	for _, item := range all[from:to] {
+		page = append(page, object(item))
+	}
+	writeJSON(w, http.StatusOK, page)
 }

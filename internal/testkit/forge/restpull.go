@@ -141,13 +141,8 @@ func (c *call) listComments(w http.ResponseWriter, r *http.Request) {
 		drift := p.addComment("octocat", "a comment posted between two pages")
 		p.comments = append([]*Comment{drift}, p.comments[:len(p.comments)-1]...)
 	}
-	all := []any{}
-	for _, m := range p.comments {
-		if !m.Updated.Before(since) {
-			all = append(all, c.comment(m))
-		}
-	}
-	c.sendPage(w, r, all)
+	found := slices.DeleteFunc(slices.Clone(p.comments), func(m *Comment) bool { return m.Updated.Before(since) })
+	sendPageOf(c, w, r, found, func(m *Comment) any { return c.comment(m) })
 }
 
 // listRepoComments lists the comments on all timelines, oldest first.
@@ -171,11 +166,7 @@ func (c *call) listRepoComments(w http.ResponseWriter, r *http.Request) {
 		}
 		return cmp.Compare(a.ID, b.ID)
 	})
-	all := []any{}
-	for _, m := range found {
-		all = append(all, c.comment(m))
-	}
-	c.sendPage(w, r, all)
+	sendPageOf(c, w, r, found, func(m *Comment) any { return c.comment(m) })
 }
 
 func (c *call) postComment(w http.ResponseWriter, r *http.Request) {
