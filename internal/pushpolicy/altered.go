@@ -119,6 +119,9 @@ type file struct {
 // alters reports that a block changes what stood there.
 func (f *file) alters(b block) bool {
 	removed, added := filled(b.removed), filled(b.added)
+	if len(added) == 0 && f.runsAgain(removed, b.at) {
+		return false
+	}
 	added = slices.DeleteFunc(added, f.isImport)
 	for len(removed) > 0 && len(added) > 0 && f.same(removed[0], added[0]) {
 		removed, added = removed[1:], added[1:]
@@ -127,6 +130,38 @@ func (f *file) alters(b block) bool {
 		removed, added = removed[:len(removed)-1], added[:len(added)-1]
 	}
 	return len(removed) > 0 || len(added) > 0 && (!f.newTests(added) || f.within(added[0]) || f.binds(added))
+}
+
+var (
+	// skipMark is all of a line that keeps the test below from running, or that lets it fail.
+	skipMark = lazyregexp.New(`^\s*(@((pytest\.)?mark\.(skip|skipif|xfail)|unittest\.(skip|skipIf|skipUnless|expectedFailure)|Disabled|Ignore)` +
+		`(\(([^()"'\\]|"[^"\\]*"|'[^'\\]*')*\))?|#\[ignore( = "[^"\\]*")?\])\s*$`)
+	// skipImport is what such a mark needs.
+	skipImport = lazyregexp.New(`^(import (pytest|unittest)|from pytest import mark|import org\.junit\.(jupiter\.api\.Disabled|Ignore);)\s*$`)
+)
+
+// runsAgain reports that lines that were taken away kept the test from running that stands where they stood, or are an import that nothing else in the file uses.
+func (f *file) runsAgain(removed []Line, at int) bool {
+	if f.Content == nil || at > len(f.Content) {
+		return false
+	}
+	for _, n := range removed {
+		switch {
+		case skipImport.MatchString(n.Text):
+			name := words.FindAllString(n.Text, -1)
+			if slices.ContainsFunc(f.Content, func(text string) bool { return slices.Contains(words.FindAllString(text, -1), name[len(name)-1]) }) {
+				return false
+			}
+		case !skipMark.MatchString(n.Text) || !f.begins(f.Content[at-1]):
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports that a line is the first of a test, or an attribute above one.
+func (l *language) begins(text string) bool {
+	return attribute.MatchString(text) || l.declares != nil && l.declares.MatchString(text) || l.named != nil && l.named.MatchString(text)
 }
 
 func (l *language) same(a, b Line) bool {

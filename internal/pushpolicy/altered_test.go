@@ -96,6 +96,11 @@ func TestAltered(t *testing.T) {
 		{"a name outside", "test_b.py", py, "== 1\n", "== 1\n\n\nclass TestN:\n    global test_b\n\n    def test_b():\n        pass\n"},
 		{"an attribute is taken", "ATest.java", java, "    void adds", "    void testB() {\n    }\n\n    void adds"},
 		{"a decorator is taken", "test_b.py", "@pytest.mark.parametrize(\n    'x', [1],\n)\ndef test_b(x):\n    assert x\n", "def test_b", "def test_a(x):\n    pass\n\n\ndef test_b"},
+		{"a decorator is gone that skips nothing", "test_b.py", "@patch('shop.b')\n" + py[21:], "@patch('shop.b')\n", ""},
+		{"a mark that skips is another", "test_b.py", "import pytest\n\n\n@pytest.mark.skip\ndef test_b():\n    assert b()\n", "skip", "xfail"},
+		{"a line of a text that reads as such a mark", "test_b.py", "def test_b():\n    assert f(\"\"\"\n@pytest.mark.skip\nx\n\"\"\")\n", "@pytest.mark.skip\n", ""},
+		{"an import that others need", "test_b.py", "import pytest\n\n\ndef test_b():\n    pytest.fail()\n", "import pytest\n", ""},
+		{"an import of something else", "test_b.py", "import fakes\n\n\ndef test_b():\n    pass\n", "import fakes\n", ""},
 		{"another language", "tests/run.sh", "f\n", "f\n", "f || true\n"},
 
 		// not named
@@ -118,6 +123,10 @@ func TestAltered(t *testing.T) {
 		{"- a text that is not indented", "test_b.py", py, "== 1\n", "== 1\n\n\ndef test_c():\n    assert parse(\"\"\"\na = 1\n\"\"\") == 1\n"},
 		{"- a raw string", "a_test.go", gosp, "func", "func TestB(t *testing.T) {\n\tin := `\na: b\n`\n\tParse(in) // it's \"b\n\tt.Errorf(\"%s: %+v, want %q, %d%%\", in)\n}\n\nfunc"},
 		{"- a regular expression in the last test", "a.test.js", js, "});\n", "});\n\ntest('b', () => {\n  expect(b()).toMatch(/\"/);\n});\n"},
+		{"- a mark that skips is gone", "test_b.py", "@pytest.mark.skip(reason=\"it is (too) slow\")\ndef test_b():\n    assert b()\n", "@pytest.mark.skip(reason=\"it is (too) slow\")\n", ""},
+		{"- an import that nothing needs", "test_b.py", "import pytest\n\nfrom shop import b\n\n\ndef test_b():\n    assert b()\n", "import pytest\n\n", ""},
+		{"- a test that was ignored", "src/lib.rs", in(rust, "    #[test]\n", "    #[test]\n    #[ignore = \"slow\"]\n"), "    #[ignore = \"slow\"]\n", ""},
+		{"- a test that was disabled", "ATest.java", in(java, "    @Test\n", "    @Test\n    @Disabled\n"), "    @Disabled\n", ""},
 		{"- a source of Java", "src/main/java/a/TestController.java", "class TestController {\n}\n", "{\n", "{\n    int a;\n"},
 		{"- a folder of features that is the program's", "src/features/cart.ts", "a();\n", "a()", "b()"},
 	} {
