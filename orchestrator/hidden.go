@@ -2,15 +2,20 @@ package orchestrator
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/prloop/prloop/internal/masks"
+	"github.com/prloop/prloop/internal/report"
 )
 
 const (
-	hiddenPart = "a part was masked as a secret, which no rule says it is: a name in plain words, or a made-up value that says so, such as test-token-1, is not masked, lines of a private key are known as such where the change shows its first one, and PRLOOP_SECRETS=show lets models read all"
 	hiddenMore = "a part was masked as a secret, and the static reviewer found more secrets than it may report: keep fewer of them in one change"
 	hiddenName = "a part of its name is masked as a secret, and what is left may be the name of another file too: rename it"
+	// namedLines is how many lines a reason names.
+	namedLines = 3
 )
 
 // hidden are the files that may be taken for others, and those with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
@@ -23,10 +28,6 @@ func (g gathered) hidden() map[string]string {
 	}
 	if g.in.Request.Secrets == ShowSecrets {
 		return out
-	}
-	why := hiddenPart
-	if slices.ContainsFunc(g.in.Reports, overfull) {
-		why = hiddenMore
 	}
 	said := map[masks.Line]int{} // how many values, by the reviewer that knows of most
 	by := map[string]map[masks.Line]int{}
@@ -47,13 +48,24 @@ func (g gathered) hidden() map[string]string {
 			said[at] = max(said[at], by[f.Source.Name][at])
 		}
 	}
+	lines, removed := map[string][]int{}, map[string][]int{}
 	for _, at := range g.in.Snapshot.Opaque {
 		if said[at]--; said[at] < 0 {
-			out[at.File] = cmp.Or(out[at.File], why)
+			lines[at.File] = append(lines[at.File], at.Line)
 		}
 	}
 	for _, at := range g.in.Snapshot.OpaqueRemoved {
-		out[at.File] = cmp.Or(out[at.File], hiddenPart)
+		removed[at.File] = append(removed[at.File], at.Line)
+	}
+	for name := range lines {
+		why := maskedOn("line", lines[name])
+		if slices.ContainsFunc(g.in.Reports, overfull) {
+			why = hiddenMore
+		}
+		out[name] = cmp.Or(out[name], why)
+	}
+	for name := range removed {
+		out[name] = cmp.Or(out[name], maskedOn("removed line", removed[name]))
 	}
 	return out
 }
@@ -63,3 +75,20 @@ const secretRule = "STATIC-SECRET-"
 
 // maxRuleLines is how many lines one finding of a rule may stand for: a private key.
 const maxRuleLines = 200
+
+// maskedOn says on which lines values were masked of which no rule says that they are secrets.
+func maskedOn(what string, lines []int) string {
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	var words []string
+	for _, n := range lines[:min(namedLines, len(lines))] {
+		words = append(words, strconv.Itoa(n))
+	}
+	if more := len(lines) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	if len(lines) > 1 {
+		what += "s"
+	}
+	return report.Masked + what + " " + strings.Join(words, ", ")
+}

@@ -85,12 +85,19 @@ func Unread(files []review.LeftOut) string {
 	return count(sizes(files), "file") + ": " + named(names, sizes(files))
 }
 
+// Masked begins the reason for a file of which values were masked; which lines they are on follows.
+const Masked = "masked as a possible secret: "
+
 // ByHand says what helps where files were not reviewed though no reviewer is missing; empty where that is not so.
 func ByHand(o review.Outcome, r review.Receipt) string {
 	nothing := o == review.NotReviewed && r.Nothing()
 	switch {
 	case Unread(r.LeftOut) != "" && (nothing || r.Complete >= r.MinReviewers):
-		return "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
+		said := "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
+		if slices.ContainsFunc(of(r.LeftOut, false), func(l review.LeftOut) bool { return strings.HasPrefix(l.Reason, Masked) }) {
+			said += " A value that says that it is made up, such as `test-token-1`, is not masked."
+		}
+		return said
 	case nothing && Excused(r.LeftOut) != "":
 		return "Review the change by hand: it holds only files that are left out by rule, so no reviewer read any of it."
 	}
