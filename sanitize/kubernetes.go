@@ -31,7 +31,10 @@ const minKept = 8
 const deepest = 16
 
 // KeptValues are the values of Secrets of Kubernetes in a text of YAML, or of JSON, under data and stringData, of those that look as if they were drawn.
-func KeptValues(s string) (out []Span) {
+func KeptValues(s string) []Span { return keptIn(s, quotesDeep) }
+
+// keptIn are those values, also in objects that stand in quotes, so many deep.
+func keptIn(s string, deep int) (out []Span) {
 	if !strings.Contains(s, "Secret") || !strings.Contains(s, "kind") {
 		return nil
 	}
@@ -40,6 +43,13 @@ func KeptValues(s string) (out []Span) {
 		if strings.Contains(line.text, "Secret") && kindOfSecret.MatchString(line.text) {
 			from, to := y.object(i)
 			out = y.kept(out, from, to, line.column)
+		}
+	}
+	if deep > 0 {
+		for _, q := range quotedObjects(s) {
+			for _, p := range keptIn(q.text, deep-1) {
+				out = appendLines(out, s, q.places[p.Start], q.places[p.End])
+			}
 		}
 	}
 	return joinSpans(out)

@@ -1,0 +1,68 @@
+package sanitize
+
+import (
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+// An object of JSON may itself be a text in quotes, as kubectl keeps in an annotation what was applied (threats.md T662).
+
+// quotedBegin is where such a text begins, up to what stands first in its braces: a quote that is escaped, or one that does not end the text.
+var quotedBegin = lazyregexp.New("(?:^|[^\\\\\"'`])([\"'`])[\\s\\[]*\\{\\s*(?:\\\\+[\"'nrt\\n]|[\"'])")
+
+// quotesDeep is how many texts in quotes are read within each other: as they are, and once more as the text of another file.
+const quotesDeep = 2
+
+// quotedText is what a text in quotes says. places tell where each of its bytes stands in the text around it, and where it ends.
+type quotedText struct {
+	text   string
+	places []int
+}
+
+// quotedObjects are the texts in quotes that begin as an object of JSON does. One that only seems to, with a quote that ends another, hides none that begins in it.
+func quotedObjects(s string) (out []quotedText) {
+	for at := 0; ; {
+		m := quotedBegin.FindStringSubmatchIndex(s[at:])
+		if m == nil {
+			return out
+		}
+		begin := at + m[3]
+		out = append(out, unquoted(s, begin, strings.Contains(s[begin:at+m[1]], `\`)))
+		at = begin
+	}
+}
+
+// unquoted is what the text says whose quote stands before a place, up to its closing quote, or the end. White space at the end of a line is a blank, as everywhere in JSON.
+func unquoted(s string, at int, escaped bool) quotedText {
+	var b strings.Builder
+	var places []int
+	add := func(c byte) {
+		b.WriteByte(c)
+		places = append(places, at)
+	}
+	for quote := s[at-1]; at < len(s); {
+		c, next, n := s[at], byte(0), 1
+		if at+1 < len(s) {
+			next = s[at+1]
+		}
+		switch {
+		case escaped && c == '\\' && strings.IndexByte("\"'`\\/", next) >= 0, c == quote && c == '\'' && next == c:
+			add(next)
+			n = 2
+		case escaped && c == '\\' && strings.IndexByte("nrt", next) >= 0:
+			add(' ')
+			n = 2
+		case c == quote:
+			return quotedText{b.String(), append(places, at)}
+		case escaped && c == '\\' && next == '\n': // the line goes on below
+		case c == '\n':
+			add(' ')
+			n += len(s[at:]) - len(strings.TrimLeft(s[at:], " \t\r\n")) - 1
+		default:
+			add(c)
+		}
+		at += n
+	}
+	return quotedText{b.String(), append(places, at)}
+}
