@@ -122,14 +122,23 @@ func publishable(v string) bool {
 	return ok && publishableKey.MatchString(key) && strings.ToUpper(key[len("live_"):]) != key[len("live_"):]
 }
 
+// dateOfMoment is a date, timeOfMoment a time, perhaps with a zone: by its hours, by three or four capitals, or by a place of the tz database.
+const (
+	dateOfMoment = `(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])`
+	timeOfMoment = `(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?: ?(?:[Zz]|[+-][01][0-9](?::?[0-5][0-9])?))?(?: (?:[AP]M|[A-Z]{3,4}))?` +
+		`(?:(?: |\[)(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)/[A-Z][A-Za-z_]{1,20}\]?)?`
+)
+
 var (
 	address        = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)                                   // private keys are longer
 	mapToken       = lazyregexp.New(`^pk\.eyJ1Ijoi[0-9A-Za-z_-]{8,200}\.[0-9A-Za-z_-]{22}$`) // {"u":" first, as no JWT has; secret ones begin with sk.
 	sealedValue    = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
 	publishableKey = lazyregexp.New(`^(?:live|test)_[0-9A-Za-z]{10,}$`)
 	image          = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]{2,5})?(?:/[a-z0-9._-]+)+(?::(?:[a-z]{1,10}-)?(?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+){1,3}))?(?:@sha256:[0-9a-f]{64})?$`)
-	// moment is a date with its time, as RFC 3339 writes it or near enough.
-	moment = lazyregexp.New(`^(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?:[Zz]|[+-][01][0-9]:?[0-5][0-9])?$`)
+	// moment is a date with its time, as RFC 3339 writes it or near enough; momentDate is its first word where a blank follows, momentRest the rest in quotes.
+	moment     = lazyregexp.New(`^` + dateOfMoment + `[Tt ]` + timeOfMoment + `$`)
+	momentDate = lazyregexp.New(`^` + dateOfMoment + `$`)
+	momentRest = lazyregexp.New(`^ ` + timeOfMoment + `\\?(["'\x60])`)
 	// typeOfKey is a type of keys, or a curve, in the module of an algorithm.
 	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|[Pp]256|[Pp]384|[Pp]521|k256|Curve25519|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Signing|KeyAgreement)\.)?(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
 		`(?:Private|Public|Secret|Signing|Verifying)Key|SECP(?:192|224|256|384|521)[RK]1)$`)
@@ -192,10 +201,11 @@ func sshKey(before, value string) bool {
 }
 
 // publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
-// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain.
+// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain,
+// the date of a moment.
 func publicHere(before, value, behind string) bool {
 	switch {
-	case imageCommit(before, value, behind):
+	case imageCommit(before, value, behind), beginsMoment(before, value, behind):
 		return true
 	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
 		return true
@@ -208,6 +218,15 @@ func publicHere(before, value, behind string) bool {
 	}
 	m := ofCommit.FindStringSubmatch(before)
 	return m != nil && !namesValue.MatchString(m[1])
+}
+
+// beginsMoment reports whether a value is the date of a moment in quotes, which the value is cut off at a blank of.
+func beginsMoment(before, value, behind string) bool {
+	if before == "" || !momentDate.MatchString(value) {
+		return false
+	}
+	m := momentRest.FindStringSubmatch(behind)
+	return m != nil && strings.HasSuffix(before, m[1])
 }
 
 // ofPublic reports whether the match from start to end of a line is the rest of a public token of Mapbox's, which is written like a JWT behind its prefix.
