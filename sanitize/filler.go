@@ -139,9 +139,10 @@ var (
 	moment     = lazyregexp.New(`^` + dateOfMoment + `[Tt ]` + timeOfMoment + `$`)
 	momentDate = lazyregexp.New(`^` + dateOfMoment + `$`)
 	momentRest = lazyregexp.New(`^ ` + timeOfMoment + `\\?(["'\x60])`)
-	// typeOfKey is a type of keys, or a curve, in the module of an algorithm.
-	typeOfKey = lazyregexp.New(`^(?:ed25519|ed448|x25519|x448|sr25519|secp256k1|secp256r1|[Pp]256|[Pp]384|[Pp]521|k256|Curve25519|bls12381|ec|ecdsa|rsa|dsa|dh)(?:\.|::)(?:(?:Signing|KeyAgreement)\.)?(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?` +
-		`(?:Private|Public|Secret|Signing|Verifying)Key|SECP(?:192|224|256|384|521)[RK]1)$`)
+	// typeOfKey is a type of keys, or a curve, in the module of an algorithm, or a type by the name of its algorithm alone.
+	typeOfKey = lazyregexp.New(`^(?:(?:(?:ed25519|x25519)(?:_dalek)?|ed448|x448|sr25519|[Ss]ecp256k1|secp256r1|[Pp]256|[Pp]384|[Pp]521|k256|Curve25519|bls12381|ec|ecdsa|rsa|dsa|dh|(?:mldsa|MLDSA)(?:44|65|87)?|(?:mlkem|MLKEM)(?:512|768|1024)?)(?:\.|::)(?:(?:Signing|KeyAgreement)\.)?` +
+		`(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?(?:Private|Public|Secret|Signing|Verifying|Decapsulation|Encapsulation)Key(?:44|65|87|512|768|1024)?|SECP(?:192|224|256|384|521)[RK]1)` +
+		`|(?:Ed25519|Ed448|X25519|X448|Secp256[kr]1)(?:Private|Public|Secret|Signing|Verifying)Key)$`)
 	// noRoom is the audience of an application of Entra, by its id, the parameters of a hash without one, or a call with a number.
 	noRoom = lazyregexp.New(`^(?:api://[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\$argon2(?:id|i|d)(?:\$v=[0-9]{1,3})?\$m=[0-9]{1,8},t=[0-9]{1,4},p=[0-9]{1,3}\$?` +
 		`|(?i:PBKDF2-HMAC-SHA)(?:1|256|384|512):[0-9]{4,8}|javascript:(?:alert|confirm|prompt|print|void)\([0-9]?\);?)$`)
