@@ -173,6 +173,9 @@ var (
 	ofCommit = lazyregexp.New(`(?:^|[^0-9A-Za-z_.-])((?:[0-9A-Za-z_.-]*[_.-])?(?i:commit|sha|revision|rev|ref)|[0-9A-Za-z_.-]*[0-9a-z](?:Commit|Sha|SHA|Revision|Rev|Ref))` +
 		`(?:\\?["'\x60]?\s{0,4}(?::=|=>|=)|\\?["'\x60]\s{0,4}:|\s{0,4}:\s)\s{0,4}\\?["'\x60]?$`)
 	commitWord = lazyregexp.New(`^[0-9a-f]{40}$`)
+	// sumOfKey is the MD5 of a key in base64, sumOfKeyOf ends the name of the header, or of its setting, that tells a store of objects which key a customer encrypts by.
+	sumOfKey   = lazyregexp.New(`^[0-9A-Za-z+/]{21}[AQgw](?:==)?$`)
+	sumOfKeyOf = lazyregexp.New(`(?i)(?:sse[_-]?|encryption-)customer[_-]?key[_-]?md5(?:` + signBefore + `|["'\x60]\s{0,4},\s{0,4}["'\x60])$`)
 	// namesValue is in a name of a secret itself: its commit is none.
 	namesValue = lazyregexp.New(`(?i)pass|pwd|secret|credential|key`)
 )
@@ -202,13 +205,13 @@ func sshKey(before, value string) bool {
 }
 
 // publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
-// of a key, the key of a site, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain,
+// of a key, the key of a site, the MD5 of a customer's key, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain,
 // the date of a moment.
 func publicHere(before, value, behind string) bool {
 	switch {
 	case imageCommit(before, value, behind), beginsMoment(before, value, behind):
 		return true
-	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
+	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), sumOfKey.MatchString(value) && sumOfKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
 		return true
 	case unityID.MatchString(value) && ofUnity.MatchString(before) && ofUnityEnd.MatchString(behind), publicAddress(before, value):
 		return true
