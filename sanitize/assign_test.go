@@ -94,7 +94,8 @@ func TestGivenPasswords(t *testing.T) {
 	for _, form := range []string{
 		"docker login -u ci -p %s ghcr.io", "sshpass -p '%s' ssh ci@acme.io", "mysqldump -h db.acme.io -uapp -p%s shop", "redis-cli -h cache -a %s ping",
 		"CREATE USER 'app'@'%%' IDENTIFIED BY '%s';", "ALTER USER app IDENTIFIED WITH mysql_native_password BY '%s'", `$p = ConvertTo-SecureString "%s" -AsPlainText -Force`,
-		"auth: { user: 'ci@acme.io', pass: '%s' }",
+		"auth: { user: 'ci@acme.io', pass: '%s' }", `req.SetBasicAuth("ci", "%s")`, "client.R().SetBasicAuth(`ci`, `%s`).Get(u)", `headers.setBasicAuth(cfg.user(), "%s");`, `get(u, auth=HTTPBasicAuth('ci', '%s'))`,
+		`requests.get(u, auth=("ci", "%s"))`, "request.basic_auth 'ci', '%s'",
 	} {
 		line := fmt.Sprintf(form, "Winter7Falcon92x")
 		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
@@ -108,7 +109,8 @@ func TestGivenPasswords(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"docker login -u ci --password-stdin ghcr.io2", "mysql -h db-primary-2.acme.io -P 3306", "mkdir -p build/release-2024-artifacts", "redis-cli -h redis-master-2024.acme.io"} {
+	for _, line := range []string{"docker login -u ci --password-stdin ghcr.io2", "mysql -h db-primary-2.acme.io -P 3306", "mkdir -p build/release-2024-artifacts", "redis-cli -h redis-master-2024.acme.io",
+		`req.SetBasicAuth("Winter7Falcon92x", password)`, `req.SetBasicAuth(user, os.Getenv("CI_PASSWORD_2024"))`, `req.SetBasicAuth("user", "test-password-2024")`, `if basicAuth { log("user 1, 'Winter7Falcon92x'") }`} {
 		if GivenPasswords(line) != nil {
 			t.Errorf("%s is found", line)
 		}

@@ -55,14 +55,15 @@ func AddressPasswords(line string) (out []Span) {
 }
 
 var (
-	// givenPassword is a password that a command, a statement of SQL or the settings of a mailer are given in a way of their own.
+	// givenPassword is a password that a command, a statement of SQL, the settings of a mailer or a call that logs in are given in a way of their own.
 	givenPassword = lazyregexp.New(`(?i)(?:\b(?:docker|podman)\s+login\s(?:[^|;&]{0,200}?\s)??-p\s+["']?|\bsshpass\s+-p\s*["']?|\bmysql(?:dump|admin)?\s(?:[^|;&]{0,200}?\s)??-p["']?|\bredis-cli\s(?:[^|;&]{0,200}?\s)??-a\s+["']?` +
-		`|\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+["']|\bconvertto-securestring\s+(?:-string\s+)?["']|\bauth["']?\s*[:=]\s*\{[^{}]{0,200}?\bpass["']?\s*:\s*["'])([^\s"'` + "`" + `$;|&<>{}()\[\]]{12,100})`)
+		`|\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+["']|\bconvertto-securestring\s+(?:-string\s+)?["']|\bauth["']?\s*[:=]\s*\{[^{}]{0,200}?\bpass["']?\s*:\s*["']` +
+		`|\b(?:set|http)?_?basic_?auth[( ]\s{0,4}[^,\s{}]{1,100},\s{0,4}["'` + "`" + `]|\bauth=\(["'][^"',]{1,100}["'],\s{0,4}["'])([^\s"'` + "`" + `$;|&<>{}()\[\]]{12,100})`)
 	// givenWords are those of which every match has one.
 	givenWords = []string{"login", "sshpass", "mysql", "redis-cli", "identified", "convertto-securestring", "auth"}
 )
 
-// GivenPasswords are the passwords that a line gives to a command, a statement or a mailer. What people write for a server of their own machine is shorter.
+// GivenPasswords are the passwords that a line gives to a command, a statement, a mailer or a call that logs in. What people write for a server of their own machine is shorter.
 func GivenPasswords(line string) (out []Span) {
 	if !containsAny(lowerASCII(line), givenWords) {
 		return nil
