@@ -9,7 +9,7 @@ import (
 // An object of JSON may itself be a text in quotes, as kubectl keeps in an annotation what was applied (threats.md T662).
 
 // quotedBegin is where such a text begins, up to what stands first in its braces: a quote that is escaped, or one that does not end the text.
-var quotedBegin = lazyregexp.New("(?:^|[^\\\\\"'`])([\"'`])[\\s\\[]*\\{\\s*(?:\\\\+[\"'nrt\\n]|[\"'])")
+var quotedBegin = lazyregexp.New("(?:^|[^\\\\\"'`])([\"'`])(?:\\\\?[\\s\\[]|\\\\[nrt])*\\{\\s*(?:\\\\+[\"'nrt\\n]|[\"'])")
 
 // quotesDeep is how many texts in quotes are read within each other: as they are, and once more as the text of another file.
 const quotesDeep = 2

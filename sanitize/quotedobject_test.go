@@ -35,6 +35,7 @@ func TestKeptValuesInQuotes(t *testing.T) {
 		"a line end in it":        applied("'" + object + "\n\n      '"),
 		"folded":                  applied("'" + strings.Replace(object, `"smtp"`, "\n      \"smtp\"", 1) + "'"),
 		"folded, escaped":         applied(strings.Replace(inJSON(object), `\"smtp\"`, "\\\n      \\\"smtp\\\"", 1)),
+		"folded at once":          applied("\"\\\n      " + inJSON("\n" + object)[1:]),
 		"in clear":                applied("'" + inClear + "'"),
 		"in clear, escaped":       applied(inJSON(inClear)),
 		"JSON in JSON":            "{\n  \"kind\": \"Secret\",\n  \"metadata\": {\n    \"annotations\": {\n      \"applied\": " + inJSON(object) + "\n    }\n  }\n}\n",
