@@ -42,7 +42,8 @@ func keptIn(s string, deep int) (out []Span) {
 	for i, line := range y.lines {
 		if strings.Contains(line.text, "Secret") && kindOfSecret.MatchString(line.text) {
 			from, to := y.object(i)
-			out = y.kept(out, from, to, line.column)
+			applied := deep < quotesDeep || strings.Contains(s[y.lines[max(0, from-2)].start:y.lines[from].start], "last-applied-configuration")
+			out = y.kept(out, from, to, line.column, applied)
 		}
 	}
 	if deep > 0 {
@@ -170,8 +171,8 @@ func (y yaml) object(i int) (from, to int) {
 	return from, to
 }
 
-// kept adds the values under data and stringData in the object from from to to, whose names stand in a column.
-func (y yaml) kept(out []Span, from, to, column int) []Span {
+// kept adds the values under data and stringData in the object from from to to, whose names stand in a column. What was applied in clear, the Secret keeps encoded: it is judged so.
+func (y yaml) kept(out []Span, from, to, column int, applied bool) []Span {
 	section := ""
 	for i := from; i < to; i++ {
 		l := y.lines[i]
@@ -197,7 +198,14 @@ func (y yaml) kept(out []Span, from, to, column int) []Span {
 				continue
 			}
 			for g := 4; g <= 8; g += 2 {
-				if m[g] >= 0 && keptValue(l.text[m[g]:m[g+1]], section == "data") {
+				if m[g] < 0 {
+					continue
+				}
+				v, encoded := l.text[m[g]:m[g+1]], section == "data"
+				if applied && !encoded {
+					v, encoded = base64.StdEncoding.EncodeToString([]byte(v)), true
+				}
+				if keptValue(v, encoded) {
 					out = append(out, Span{Start: l.start + m[g], End: l.start + m[g+1]})
 				}
 			}

@@ -14,7 +14,8 @@ func inJSON(s string) string {
 
 // What kubectl keeps of a Secret in an annotation is masked as the Secret is, wherever that stands, also where it is all that a hunk shows (threats.md T662).
 func TestKeptValuesInQuotes(t *testing.T) {
-	value := inBase64("Zq5NmA75mADg")
+	const short = "Zq5NmA75mADg"
+	value := inBase64(short)
 	clear := "q7Rz2Lm9Xc4Vb8Nt"
 	object := `{"apiVersion":"v1","data":{"mode":"eA==","smtp":"` + value + `"},"kind":"Secret","metadata":{"annotations":{},"name":"app"}}`
 	inClear := `{"kind":"Secret","stringData":{"note":"it''s","smtp":"` + clear + `"}}`
@@ -37,6 +38,9 @@ func TestKeptValuesInQuotes(t *testing.T) {
 		"folded, escaped":         applied(strings.Replace(inJSON(object), `\"smtp\"`, "\\\n      \\\"smtp\\\"", 1)),
 		"folded at once":          applied("\"\\\n      " + inJSON("\n" + object)[1:]),
 		"in clear":                applied("'" + inClear + "'"),
+		"as short as one kept":    before("'" + strings.Replace(inClear, clear, short, 1) + "'"),
+		"short, escaped":          before(inJSON(strings.Replace(inClear, clear, short, 1))),
+		"short, in a block":       before("|\n      " + strings.Replace(inClear, clear, short, 1)),
 		"in clear, escaped":       applied(inJSON(inClear)),
 		"JSON in JSON":            "{\n  \"kind\": \"Secret\",\n  \"metadata\": {\n    \"annotations\": {\n      \"applied\": " + inJSON(object) + "\n    }\n  }\n}\n",
 		"in one line":             `{"kind":"Secret","metadata":{"annotations":{"applied":` + inJSON(object) + `},"name":"app"}}` + "\n",
@@ -51,7 +55,7 @@ func TestKeptValuesInQuotes(t *testing.T) {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+") + "\n"
 		maskChange(t, nil, &diff, nil)
 		for _, got := range []string{diff, Mask(text)} {
-			if strings.Contains(got, value) || strings.Contains(got, clear) || !strings.Contains(got, Redacted) {
+			if strings.Contains(got, value) || strings.Contains(got, clear) || strings.Contains(got, short) || !strings.Contains(got, Redacted) {
 				t.Errorf("%s: shown in\n%s", name, got)
 			}
 			if strings.Contains(text, `"eA==`) && !strings.Contains(got, "eA==") {
@@ -63,7 +67,7 @@ func TestKeptValuesInQuotes(t *testing.T) {
 	for _, text := range []string{
 		applied("'" + strings.Replace(object, "Secret", "ConfigMap", 1) + "'"), applied(inJSON(strings.Replace(object, "Secret", "SecretStore", 1))),
 		applied(inJSON(`{"kind":"Secret","metadata":{"smtp":"` + value + `"}}`)), applied("'" + strings.Replace(object, value, inBase64("administrator"), 1) + "'"),
-		applied(inJSON(strings.Replace(object, value, "${SMTP_RELAY_1}", 1))), "if s == \"{\" || kind == '{' { return Secret }\n",
+		applied(inJSON(strings.Replace(object, value, "${SMTP_RELAY_1}", 1))), applied("'" + strings.Replace(inClear, clear, "mail1.acme.io:587", 1) + "'"), applied(inJSON(strings.Replace(inClear, clear, "smtp-over-tls", 1))), "if s == \"{\" || kind == '{' { return Secret }\n",
 	} {
 		if kept := KeptValues(text); len(kept) > 0 {
 			t.Errorf("masked: %v of\n%s", kept, text)
