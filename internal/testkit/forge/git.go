@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -183,13 +184,13 @@ func (p *PullRequest) size() diffSize {
 }
 
 // syncHeads points refs/pull/N/head at the head branch of every open pull request that lives in repo, as GitHub does
-// after a push. The caller does not hold the lock.
-func (f *Forge) syncHeads(repo *Repo) error {
+// after a push, or of those of one branch. The caller does not hold the lock.
+func (f *Forge) syncHeads(repo *Repo, branch ...string) error {
 	f.mu.Lock()
 	var open []*PullRequest
 	for _, r := range f.repos {
 		for _, p := range r.prs {
-			if p.head == repo && p.state == "OPEN" {
+			if p.head == repo && p.state == "OPEN" && (branch == nil || slices.Contains(branch, p.headRef)) {
 				open = append(open, p)
 			}
 		}

@@ -180,7 +180,7 @@ func (f *Forge) commit(repo *Repo, branch, parent, message string, at time.Time,
 	if _, err := f.git.run(repo.Bare, b.Bytes(), nil, "fast-import", "--quiet", "--force", "--date-format=raw"); err != nil {
 		return err
 	}
-	return f.syncHeads(repo)
+	return f.syncHeads(repo, branch)
 }
 
 func readEntry(b *bytes.Buffer, tree fs.FS, path string, d fs.DirEntry) error {
@@ -262,5 +262,5 @@ func (f *Forge) commitDiff(repo *Repo, branch, base, message string, diff []byte
 	if _, err := f.git.run(repo.Bare, nil, nil, "update-ref", "refs/heads/"+branch, commit); err != nil {
 		return err
 	}
-	return f.syncHeads(repo)
+	return f.syncHeads(repo, branch)
 }

@@ -83,7 +83,7 @@ func (r *Repo) MoveBranch(branch, commit string) error {
 	for _, p := range closed {
 		p.SetState("CLOSED")
 	}
-	return r.f.syncHeads(r)
+	return r.f.syncHeads(r, branch)
 }
 
 // update is one command of a push.
@@ -186,7 +186,7 @@ func (p *PullRequest) Push(login, message string, files map[string]string) (stri
 	if _, err := p.f.git.run(head.Bare, b.Bytes(), nil, "fast-import", "--quiet", "--date-format=raw"); err != nil {
 		return "", fmt.Errorf("push to #%d: %w", p.Number, err)
 	}
-	return p.f.sha(head.Bare, "refs/heads/"+branch), p.f.syncHeads(head)
+	return p.f.sha(head.Bare, "refs/heads/"+branch), p.f.syncHeads(head, branch)
 }
 
 // Moments at which somebody may push to the pull request while prloop works on it: how many requests with the operation
