@@ -266,8 +266,8 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 		}
 		if now != nil {
 			in := p.green.hearing(*now)
-			p.objected = in.objected()
 			judged, err := l.judgement(in)
+			p.objected = judged.Result.Receipt.Objected
 			if err != nil || !passes(judged.Result) {
 				why := judged.Result.Reason
 				if scan := judged.Result.Scan; scan != nil && len(scan.Standing) > 0 {

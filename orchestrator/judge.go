@@ -149,6 +149,7 @@ func decide(m matched) verdict {
 	d.cured = slices.DeleteFunc(gone, func(c cure) bool {
 		return objections.SaysGrave(m.in.Snapshot.persons(), m.in.Snapshot.Conversation.Threads[c.thread])
 	})
+	d.receipt.Objected = m.in.objected(d.cured)
 	return d
 }
 

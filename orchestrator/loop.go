@@ -276,7 +276,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	in = judged.Inputs
-	p.objected = in.objected()
+	p.objected = judged.Result.Receipt.Objected
 	posts := !req.Target.Local() && !req.DryRun
 	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
@@ -299,7 +299,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: judged.Inputs.objected(), still: l.still(req, p)}
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: p.objected, still: l.still(req, p)}
 			if req.sticky() {
 				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
 			} else {

@@ -11,20 +11,20 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// objected are the objections that are open, as a marker keeps them. Where nothing is left of what was remembered, that is said.
-func (s Snapshot) objected() []string {
+// objected are the objections that are open, as a marker keeps them. Where nothing is left of what was remembered, that is said. proven are the threads of which a judge shows the cure.
+func (s Snapshot) objected(proven ...string) []string {
 	if s.Conversation == nil {
 		return s.Remembered
 	}
-	names := objections.Open(s.persons(), s.Conversation.Threads, s.Unchanged, s.Lost)
+	names := objections.Open(s.persons(), s.Conversation.Threads, s.Unchanged, s.Lost, proven...)
 	if len(names) == 0 && len(s.Remembered) > 0 {
 		return []string{sanitize.None}
 	}
 	return names
 }
 
-// objected are those of the snapshot with what is maintained in this round.
-func (in Inputs) objected() []string {
+// objected are those of the snapshot with what is maintained, and what is cured, in this round.
+func (in Inputs) objected(cured []cure) []string {
 	s, ruled := in.Snapshot, in.rulings()
 	if s.Conversation != nil && len(ruled) > 0 {
 		now := *s.Conversation
@@ -36,7 +36,13 @@ func (in Inputs) objected() []string {
 		}
 		s.Conversation = &now
 	}
-	return s.objected()
+	var proven []string
+	for _, c := range cured {
+		if c.fact != nil {
+			proven = append(proven, s.Conversation.Threads[c.thread].ID)
+		}
+	}
+	return s.objected(proven...)
 }
 
 // remember adds to what is remembered what our newest report keeps that keeps any.

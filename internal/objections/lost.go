@@ -10,13 +10,17 @@ import (
 )
 
 // Lost are the objections that are remembered and open, and whose thread we know no more as ours: somebody changed or deleted the comment with which it begins. They are
-// settled as those in our threads, and by an approval since one of our reports said so, as there may be no thread to resolve. seen is when the pull request was
+// settled as those in our threads, and by an approval since one of our reports said so, as there may be no thread to resolve. A cured one is not lost where nobody has touched
+// that comment: prloop may have another account or key by now. seen is when the pull request was
 // read; d is what PutBack gave.
 func Lost(people conversation.People, remembered []string, d review.Discussion, ours []conversation.Thread, seen time.Time) (names []string) {
 	for _, o := range Parse(remembered) {
 		known := func(t conversation.Thread) bool { return o.in(t.Node) }
 		at := slices.IndexFunc(d.Threads, func(t review.Thread) bool { return o.in(t.ID) })
 		if at < 0 || slices.ContainsFunc(ours, known) || o.approved(d, people) || !o.stands(d.Threads[at], people) {
+			continue
+		}
+		if o.cured && slices.ContainsFunc(d.Threads[at].Comments, func(c review.Comment) bool { return o.is(c) && !c.Deleted && c.EditedBy == "" && c.EditedAt.IsZero() }) {
 			continue
 		}
 		if !o.lost {

@@ -25,8 +25,9 @@ type Objection struct {
 	at time.Time
 	// counts is true of what counts against a cure, severe of what they say as P0 or P1, heavy of a thread about something grave, lost of what stands in no thread of
 	// ours any more, later of what counts for as long as the code of a grave thread stands as it did, void of what does although somebody had resolved the thread whose word
-	// settles it (conversation.People.Void).
-	counts, severe, heavy, lost, later, void bool
+	// settles it (conversation.People.Void), cured of a finding that we maintained whose code has changed since, or of which we said that its problem is gone: it counts
+	// where its thread is lost.
+	counts, severe, heavy, lost, later, void, cured bool
 	// by is who objects; prloop of a finding that we maintain, whose comment is that with which its thread begins.
 	by string
 }
@@ -40,7 +41,7 @@ func (o Objection) maintained() bool { return o.by == prloop }
 // String is how a marker keeps it.
 func (o Objection) String() string {
 	bits := 0
-	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost, o.later, o.void} {
+	for i, set := range []bool{o.counts, o.severe, o.heavy, o.lost, o.later, o.void, o.cured} {
 		if set {
 			bits |= 1 << i
 		}
@@ -62,7 +63,7 @@ func Parse(names []string) (out []Objection) {
 			continue
 		}
 		out = append(out, Objection{thread: parts[0], comment: comment, at: time.Unix(at, 0).UTC(), counts: bits&1 > 0, severe: bits&2 > 0, heavy: bits&4 > 0, lost: bits&8 > 0, later: bits&16 > 0, void: bits&32 > 0,
-			by: strings.ReplaceAll(parts[4], "+", "-")})
+			cured: bits&64 > 0, by: strings.ReplaceAll(parts[4], "+", "-")})
 	}
 	return out
 }
@@ -78,9 +79,9 @@ func (o Objection) in(node string) bool {
 // lostThread begins the name of a thread that stands for one which is not on GitHub any more.
 const lostThread = "lost-"
 
-// weight orders objections by what is kept first: what is grave, then what is lost, which nothing else tells, then what people said.
+// weight orders objections by what is kept first: what counts, then what is grave, then what is lost, which nothing else tells, then what people said.
 func (o Objection) weight() (n int) {
-	for _, more := range []bool{o.grave(), o.lost, !o.maintained()} {
+	for _, more := range []bool{!o.cured || o.lost, o.grave(), o.lost, !o.maintained()} {
 		n *= 2
 		if more {
 			n++
@@ -98,6 +99,7 @@ func (o Objection) and(other Objection) Objection {
 		o.lost, o.at = other.lost, other.at
 	}
 	o.counts, o.severe, o.heavy, o.later = o.counts || other.counts, o.severe || other.severe, o.heavy || other.heavy, o.later || other.later
+	o.cured = o.cured && other.cured
 	return o
 }
 
@@ -117,8 +119,8 @@ func Standing(people conversation.People, threads []conversation.Thread, unchang
 		var later []conversation.Reply
 		if slices.Contains(unchanged, t.ID) {
 			later = people.Later(t)
-			if root, err := strconv.ParseInt(t.ID, 10, 64); err == nil && t.Maintained != "" && people.Weighs(t, true) {
-				out = append(out, Objection{thread: sanitize.ThreadNamed(t.Node), comment: root, at: time.Unix(0, 0).UTC(), heavy: true, void: people.Void(t), by: prloop})
+			if t.Maintained != "" && people.Weighs(t, true) {
+				out = append(out, ours(people, t))
 			}
 		}
 		for _, r := range t.DeveloperReplies {
@@ -140,19 +142,48 @@ func Standing(people conversation.People, threads []conversation.Thread, unchang
 	return out
 }
 
+// ours is the finding of a thread about something grave.
+func ours(people conversation.People, t conversation.Thread) Objection {
+	root, _ := strconv.ParseInt(t.ID, 10, 64) // it is the number of a comment
+	return Objection{thread: sanitize.ThreadNamed(t.Node), comment: root, at: time.Unix(0, 0).UTC(), heavy: true, void: people.Void(t), by: prloop}
+}
+
+// cured are the findings of grave threads that counted, and do not as their code is: somebody could delete or edit what we said there, and bring the code back (threats.md T654).
+// What reviewers alone had raised is left out: it would not count with its thread either. proven are the threads of which a judge shows the cure in this run.
+func cured(people conversation.People, threads []conversation.Thread, unchanged, proven []string) (out []Objection) {
+	for _, t := range threads {
+		gone, shown := t.CuredAt() != "", slices.Contains(proven, t.ID)
+		if gone {
+			t = t.Uncured(t.Head)
+		}
+		if GraveThread(t) && (gone || shown || !slices.Contains(unchanged, t.ID)) && people.Weighs(t, shown || t.Maintained != "") {
+			o := ours(people, t)
+			o.cured = true
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // OpenThreads are the threads in which some objections stand that a marker keeps, as sanitize.ThreadNamed names them, and that nobody had resolved then whose word settles them.
 func OpenThreads(names []string) (threads []string) {
 	for _, o := range Parse(names) {
-		if !o.void {
+		if !o.void && !o.cured {
 			threads = append(threads, o.thread)
 		}
 	}
 	return threads
 }
 
-// Open are the objections that are open in our threads, and those of lost ones, as a marker keeps them: those of the most weight, and of these the newest.
-func Open(people conversation.People, threads []conversation.Thread, unchanged, lost []string) (names []string) {
+// Open are the objections that are open in our threads, and those of lost ones, as a marker keeps them: those of the most weight, and of these the newest. What
+// cured gives is among them, of threads in which nothing else stands.
+func Open(people conversation.People, threads []conversation.Thread, unchanged, lost []string, proven ...string) (names []string) {
 	all := append(Standing(people, threads, unchanged), Parse(lost)...)
+	for _, o := range cured(people, threads, unchanged, proven) {
+		if !slices.ContainsFunc(all, func(s Objection) bool { return s.thread == o.thread }) {
+			all = append(all, o)
+		}
+	}
 	slices.SortFunc(all, func(a, b Objection) int {
 		return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.comment, b.comment))
 	})

@@ -177,6 +177,92 @@ func TestWhatPeopleSaidIsKeptFirst(t *testing.T) {
 	}
 }
 
+// What counted until its code changed, or until prloop said that its problem is gone, is kept, and counts where its thread is lost. What reviewers alone had raised is not kept, nor what
+// somebody settled. It takes nobody's place (threats.md T654).
+func TestWhatIsCuredIsLost(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0).UTC()
+	people := conversation.People{Author: "author", Own: "prloop", Permissions: map[string]string{"author": "write", "maintainer": "write"}}
+	thread := func(change func(t *conversation.Thread)) conversation.Thread {
+		out := conversation.Thread{ID: "12", Node: "PRRT_1", Priority: review.P1, Head: "raised", Status: conversation.Resolved, RuledAt: "cured", Closed: true, ClosedBy: "prloop"}
+		change(&out)
+		return out
+	}
+	open := func(t *conversation.Thread) {
+		t.Status, t.RuledAt, t.Closed, t.ClosedBy = conversation.Pending, "", false, ""
+	}
+	upheld := func(t *conversation.Thread) { t.Upheld = []string{"raised"} }
+	for _, c := range []struct {
+		name      string
+		change    func(t *conversation.Thread)
+		unchanged bool
+		proven    bool
+		kept      bool
+	}{
+		{"one that prloop maintained", upheld, false, false, true},
+		{"one that counted", func(t *conversation.Thread) { t.Counted = true }, false, false, true},
+		{"one of which a judge showed the cure", func(t *conversation.Thread) { t.Fact = &conversation.Place{File: "a.go"} }, true, false, true},
+		{"one of which a judge shows it in this run", open, true, true, true},
+		{"one that is maintained, and whose code has changed", func(t *conversation.Thread) { open(t); t.Status, t.Maintained = conversation.Disputed, "raised" }, false, false, true},
+		{"one that reviewers alone raised", func(*conversation.Thread) {}, false, false, false},
+		{"one that reviewers alone raised, and whose code has changed", open, false, false, false},
+		{"one that a maintainer resolved", func(t *conversation.Thread) { upheld(t); t.ClosedBy = "maintainer" }, false, false, false},
+		{"a P2", func(t *conversation.Thread) { upheld(t); t.Priority = review.P2 }, false, false, false},
+	} {
+		var unchanged, proven []string
+		if c.unchanged {
+			unchanged = []string{"12"}
+		}
+		if c.proven {
+			proven = []string{"12"}
+		}
+		names := Open(people, []conversation.Thread{thread(c.change)}, unchanged, nil, proven...)
+		if kept := Parse(names); (len(kept) == 1) != c.kept || c.kept && (!kept[0].cured || len(OpenThreads(names)) > 0) {
+			t.Errorf("%s: %+v", c.name, kept)
+		}
+	}
+	against := thread(func(t *conversation.Thread) {
+		upheld(t)
+		t.Closed, t.ClosedBy = false, ""
+		t.DeveloperReplies = []conversation.Reply{{ID: 13, Author: "maintainer", Body: "This is not fixed.", Association: "MEMBER", Commit: "cured"}}
+	})
+	if kept := Parse(Open(people, []conversation.Thread{against}, nil, nil)); len(kept) != 1 || kept[0].comment != 13 { // what they object is what has to be settled
+		t.Errorf("%+v", kept)
+	}
+	ours := []conversation.Thread{thread(upheld)}
+	kept := Open(people, ours, nil, nil)
+	root := review.Comment{DatabaseID: 12, Body: "Divides by zero."}
+	edited, self := root, root
+	edited.EditedBy, self.EditedAt = "author", at
+	for name, c := range map[string]struct {
+		comments []review.Comment
+		lost     bool
+	}{"untouched": {[]review.Comment{root}, false}, "edited": {[]review.Comment{edited}, true}, "edited by its own account": {[]review.Comment{self}, true}, "deleted": {nil, true}} {
+		d := PutBack(review.Discussion{Threads: []review.Thread{{ID: "PRRT_1", Resolved: true, ResolvedBy: &review.Person{Login: "prloop"}, Comments: c.comments}}}, Parse(kept), false)
+		if lost := Lost(people, kept, d, ours, at); len(lost) > 0 {
+			t.Errorf("%s, in a thread of ours: %v", name, lost)
+		}
+		lost := Lost(people, kept, d, nil, at)
+		if (len(lost) == 1) != c.lost {
+			t.Errorf("%s: %v", name, lost)
+		}
+		if body := d.Threads[0].Comments[0].Body; name != "untouched" && name != "edited by its own account" && !strings.Contains(body, "Its finding counted until the code was changed") {
+			t.Errorf("%s: %q", name, body)
+		}
+		d.Reviews = []review.Review{{Author: review.Person{Login: "maintainer"}, State: "APPROVED", SubmittedAt: at.Add(time.Hour)}}
+		if left := Lost(people, lost, d, nil, at); len(left) > 0 {
+			t.Errorf("%s, approved: %v", name, left)
+		}
+	}
+	threads := []conversation.Thread{{ID: "1", Node: "PRRT_said", Status: conversation.Resolved, Priority: review.P2, DeveloperReplies: []conversation.Reply{{ID: 2, Author: "maintainer", Body: "This is not fixed.", Association: "MEMBER"}}}}
+	for n := range 30 {
+		threads = append(threads, thread(func(t *conversation.Thread) { upheld(t); t.ID, t.Node = fmt.Sprint(100+n), fmt.Sprint("PRRT_", n) }))
+	}
+	all := Parse(Open(people, threads, nil, nil))
+	if last := all[len(all)-1]; len(all) != sanitize.MostObjected || last.comment != 2 || !all[0].cured {
+		t.Errorf("%+v", all)
+	}
+}
+
 // What somebody else has edited weighs what it did when a run read it, and says so; what its author has made of it is theirs (threats.md T572).
 func TestWhatOthersEditedWeighsWhatItDid(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0).UTC()

@@ -60,7 +60,11 @@ func (o Objection) kept(c review.Comment, byApp bool) review.Comment {
 // notice says in place of an objection what became of it, and what settles it.
 func (o Objection) notice(became string, byApp bool) string {
 	if o.maintained() {
-		return "P1: The comment with which prloop began this thread was " + became + ". prloop maintains its finding.\n\nIt counts until somebody with write access who did not open the pull request approves it and says no more than thanks."
+		why := "prloop maintains its finding."
+		if o.cured {
+			why = "Its finding counted until the code was changed, and without that comment prloop cannot tell whether the code comes back."
+		}
+		return "P1: The comment with which prloop began this thread was " + became + ". " + why + "\n\nIt counts until somebody with write access who did not open the pull request approves it and says no more than thanks."
 	}
 	who := "they, or somebody else with write access who did not open the pull request, resolve the thread."
 	if byApp && o.grave() {
