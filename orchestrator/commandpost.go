@@ -49,6 +49,19 @@ func (in Inputs) speaks(h AgentReport) bool {
 	return plan.posts() || len(a.Wishes) > 0
 }
 
+// unposted are the own comments of the commands of a review that posts nothing.
+func (in Inputs) unposted() (out []review.CommandComment) {
+	if in.Request.posts() || in.Request.Alone {
+		return nil
+	}
+	for _, h := range in.Reports {
+		if plan := in.Request.command(h); plan != nil && in.speaks(h) {
+			out = append(out, review.CommandComment{Command: plan.ID, Text: in.commandReport(h, nil)})
+		}
+	}
+	return out
+}
+
 // publishCommand posts one: comments on lines where its type and the diff allow, and what is left on the pull request as a whole.
 func (l *Loop) publishCommand(ctx context.Context, steps Steps, in Inputs, h AgentReport) (urls []string, overtaken string, err error) {
 	plan := in.Request.command(h)

@@ -83,6 +83,9 @@ func (j verdict) report(result review.RunResult) string {
 	if j.in.Request.DryRun && len(j.proposed) > 0 {
 		text += "\n" + j.onLines()
 	}
+	for _, a := range j.in.unposted() {
+		text += "\n" + a.Text
+	}
 	return text
 }
 

@@ -277,7 +277,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	}
 	in = judged.Inputs
 	p.objected = judged.Result.Receipt.Objected
-	posts := !req.Target.Local() && !req.DryRun
+	posts := req.posts()
 	if posts && !req.Alone {
 		sent, why, err := l.inline(ctx, steps, req, judged)
 		switch {
@@ -323,6 +323,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if err := l.settle(ctx, steps, req, judged); err != nil {
 			return none, false, err
 		}
+	}
+	if !posts {
+		p.answers = in.unposted()
 	}
 	if err := l.keep(ctx, steps, req, p.round, judged); err != nil {
 		return none, false, err

@@ -232,6 +232,9 @@ func (r Request) minReviewers() int {
 	return n/2 + 1
 }
 
+// posts reports whether anything is written on GitHub.
+func (r Request) posts() bool { return !r.Target.Local() && !r.DryRun }
+
 func (r Request) threshold() int {
 	if r.Threshold > 0 {
 		return r.Threshold

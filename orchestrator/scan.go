@@ -111,7 +111,7 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		*in = judged.Inputs
 		why = in.fullAfterScan()
 	}
-	posts := !req.Target.Local() && !req.DryRun
+	posts := req.posts()
 	stands := again != nil && again.scanStands(req, in.Snapshot, judged)
 	switch {
 	case posts && stands && why == "": // it is said already

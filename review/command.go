@@ -159,7 +159,9 @@ const (
 // CommandComment is a comment that a command's answer has of its own.
 type CommandComment struct {
 	Command string `json:"command"`
-	URL     string `json:"url"`
+	// URL is empty where nothing is posted, and Text is the comment there, in Markdown.
+	URL  string `json:"url"`
+	Text string `json:"text,omitempty"`
 }
 
 // PriorityOfSeverity maps a severity of the one table to its priority.

@@ -131,7 +131,7 @@ type RunResult struct {
 	Rounds []RoundResult `json:"rounds"`
 	// Comments are the URLs of what was posted, in order.
 	Comments []string `json:"comments"`
-	// Answers are those of Comments that are own comments of commands.
+	// Answers are own comments of commands: those of Comments, or what they would be where nothing is posted.
 	Answers []CommandComment `json:"answers,omitempty"`
 	// Command is the id of the command that was all this run did; empty for a review.
 	Command string `json:"command,omitempty"`

@@ -56,6 +56,12 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 		if err := p.printMarkdown(p.Stdout, string(body), false); err != nil {
 			return err
 		}
+	} else {
+		for _, a := range result.Answers {
+			if err := p.printMarkdown(p.Stdout, a.Text, false); err != nil {
+				return err
+			}
+		}
 	}
 	width := p.width()
 	if !p.terminal(p.Stdout) { // for programs, and for those who search

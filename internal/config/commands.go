@@ -134,7 +134,7 @@ func commandShape() shape {
 		"output", object(nil,
 			"format", described(choice("findings", "narrative", "checklist"), "How its answer is written. Without it: findings."),
 			"severityFloor", described(choice("low", "medium", "high", "critical"), "Findings below it are left out. Without it: low, which leaves out none."),
-			"mode", described(choice(ModeFeedMain, ModeSeparate, ModeBoth), "A section of the main report, a comment of its own, or both. Without it: feed_main in review.run, separate_comment elsewhere."),
+			"mode", described(choice(ModeFeedMain, ModeSeparate, ModeBoth), "A section of the main report, a comment of its own, or both. Without it: feed_main in review.run and on local changes, separate_comment elsewhere."),
 			"counts", described(boolean(), "Whether findings in the main report count for the verdict. Without it: true.")),
 		"comment", object(nil, "type", described(commentType(), "A comment on the pull request, comments on lines, or both. Without it: output.commentType.")),
 		"files", described(pathFilter(), "Globs of the changed files it is about. Without it: all."))

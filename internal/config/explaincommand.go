@@ -19,6 +19,10 @@ func (s Settings) explainCommands() (out []Setting) {
 			}
 			out = append(out, Setting{Key: "commands." + c.ID + "." + dotted(name), Value: v, Layer: o.layer, Source: o.where, Line: o.line, Note: o.note})
 		}
+		at, mode, comment := review.PlaceComment, "feed_main in review.run", "issue in review.run"
+		if slices.Contains(s.Review.Run, c.ID) {
+			at, mode, comment = review.PlaceReview, "separate_comment when a comment asks for it", "both when a comment asks for it"
+		}
 		m, l := s.modelOf(c, review.PlaceReview), s.commandLimits(c.Limits)
 		row("title", cmp.Or(c.Title, c.ID), "its id")
 		row("prompt", c.Prompt, "")
@@ -37,9 +41,9 @@ func (s Settings) explainCommands() (out []Setting) {
 		row("limits/maxCostUsd", l.CostUSD, "")
 		row("output/format", cmp.Or(c.Output.Format, "findings"), "")
 		row("output/severityFloor", cmp.Or(c.Output.SeverityFloor, "low"), "")
-		row("output/mode", s.mode(c, review.PlaceComment), "feed_main in review.run")
+		row("output/mode", s.mode(c, at), mode)
 		row("output/counts", c.Output.Counts == nil || *c.Output.Counts, "")
-		row("comment/type", s.commentType(c, review.PlaceComment), "issue in review.run", "output.commentType")
+		row("comment/type", s.commentType(c, at), comment, "output.commentType")
 		row("files/include", c.Files.Include, "all files")
 		row("files/exclude", c.Files.Exclude, "")
 	}

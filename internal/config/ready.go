@@ -89,7 +89,7 @@ func (s Settings) Command(id string, at review.Place) (ReadyCommand, error) {
 
 // mode is where a command's answer goes: what its file says, else the main report where there is one.
 func (s Settings) mode(c Command, at review.Place) string {
-	if at == review.PlaceReview {
+	if at == review.PlaceReview || at == review.PlaceLocal {
 		return cmp.Or(c.Output.Mode, ModeFeedMain)
 	}
 	return cmp.Or(c.Output.Mode, ModeSeparate)
