@@ -56,6 +56,7 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 		if err := p.printMarkdown(p.Stdout, string(body), false); err != nil {
 			return err
 		}
+		result.Findings, result.Groups = nil, nil // the report has each
 	} else {
 		for _, a := range result.Answers {
 			if err := p.printMarkdown(p.Stdout, a.Text, false); err != nil {

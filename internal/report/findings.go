@@ -36,6 +36,7 @@ const (
 	sumMust     = "Details of other findings to fix: "
 	sumOptional = "Optional: "
 	sumInline   = "Optional, in comments on the lines: "
+	sumUnposted = "Optional, would be in comments on the lines: "
 	sumAside    = "Set aside, not counted: "
 	sumMore     = "More about this finding"
 	sumAlso     = "In these words"
@@ -61,7 +62,11 @@ func (p *page) findings(d Data) {
 	p.folded(sumAside+tally(d.Unverified), d.Unverified)
 	p.folded(sumOptional+tally(optional), optional)
 	if len(inline) > 0 {
-		p.fold(sumInline+tally(inline), func() {
+		sum := sumInline
+		if unposted(inline) {
+			sum = sumUnposted
+		}
+		p.fold(sum+tally(inline), func() {
 			var lines []string
 			for _, f := range inline {
 				lines = append(lines, fmt.Sprintf("- **%s** %s %s", f.Priority, p.links.brief(f), f.Title))

@@ -248,13 +248,17 @@ func (p *page) rows(d Data) {
 		lines = append(lines, row(cells...))
 	}
 	p.add(strings.Join(lines, "\n"))
+	are := "are"
+	if unposted(must) {
+		are = "would be"
+	}
 	switch n := onLines(must); {
 	case n == len(must):
-		p.add("The details are in comments on these lines.")
+		p.add("The details " + are + " in comments on these lines.")
 	case n == 1:
-		p.add("The details of 1 finding are in a comment on its line; those of the others follow.")
+		p.add("The details of 1 finding " + are + " in a comment on its line; those of the others follow.")
 	case n > 1:
-		p.add(fmt.Sprintf("The details of %d findings are in comments on their lines; those of the others follow.", n))
+		p.add(fmt.Sprintf("The details of %d findings %s in comments on their lines; those of the others follow.", n, are))
 	}
 }
 
@@ -291,6 +295,11 @@ func onLines(list []Finding) (n int) {
 		n += boolRank(f.Inline)
 	}
 	return n
+}
+
+// unposted reports whether a comment on lines is one that nobody has posted, as in a dry run.
+func unposted(list []Finding) bool {
+	return slices.ContainsFunc(list, func(f Finding) bool { return f.Inline && f.Thread == "" })
 }
 
 func musts(list []Finding) []Finding {
