@@ -30,6 +30,9 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 		case len(a) > most:
 			err = fmt.Errorf("%s: unexpected argument %q", within(c), a[most])
+			if json := c.Flags().Lookup("json"); json != nil && json.Changed && json.NoOptDefVal == wholeResult {
+				return noField("%w, which is no field of --json", err)
+			}
 		}
 		return usageError(c, err)
 	}

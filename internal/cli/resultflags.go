@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/github"
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 )
@@ -41,6 +44,19 @@ func (r *resultFlags) check() error {
 		return nil
 	}
 	return r.listFlags.check(progress.ResultFields())
+}
+
+// meant says of a branch that has no pull request and stands where a field of --json may, and is spelled much like one, that it is none.
+func (r *resultFlags) meant(word string, err error) error {
+	if r.whole() && errors.Is(err, github.ErrNoPullRequest) && nearest.Name(word, progress.ResultFields()) != "" {
+		return noField("there is no field %q, and no pull request of a branch of that name", word)
+	}
+	return err
+}
+
+// noField refuses a word that is no field of a result.
+func noField(format string, args ...any) error {
+	return advice.Misuse("one of: "+strings.Join(progress.ResultFields(), ", "), format, args...)
 }
 
 // print writes a result as the flags say.
