@@ -13,6 +13,9 @@ const (
 	varArgv = "${command.argv}"
 )
 
+// Variables are those that the prompt of a command may have.
+func Variables() []string { return []string{varArgs, varArgv} }
+
 // CommandSystem is the system prompt of all commands. It never varies.
 func CommandSystem() (string, error) { return render("command-system.md", "", nil) }
 

@@ -95,7 +95,7 @@ func RulesIn(ctx context.Context, dir string) (Rules, error) {
 	return r, err
 }
 
-// idle names the patterns of a .reviewerc that match no file where it stands: probably somebody misspelt them.
+// idle names the patterns of a .reviewerc that match no file where it stands, and variables that do not exist: probably somebody misspelt them.
 func idle(file *config.File, where string, paths func() ([]string, error)) (notes []string, err error) {
 	if file == nil {
 		return nil, nil
@@ -104,6 +104,9 @@ func idle(file *config.File, where string, paths func() ([]string, error)) (note
 	for _, f := range faults {
 		f.Excerpt = ""
 		notes = append(notes, f.String()+" "+where)
+	}
+	for _, f := range config.Misspelt(*file) {
+		notes = append(notes, f.String())
 	}
 	return notes, err
 }

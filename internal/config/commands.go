@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/toolset"
+	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -151,6 +152,29 @@ func reviewDefaults() []key {
 		row("reasoning", "How much it is asked to think. Without it: `reasoning_effort`.", reasoning(), func(m *ModelSettings) any { return &m.Reasoning }),
 		row("temperature", "The temperature of builtin agents. Without it: a low one. It is not sent to models that are asked to think, nor to endpoints that take none.", number(0, 2), func(m *ModelSettings) any { return &m.Temperature }),
 	}
+}
+
+var variables = lazyregexp.New(`(?i)\$\{command\b[^}\n]*\}`)
+
+// Misspelt finds what reads as a variable in the prompts of commands and is none: it stays in the prompt as it is. That is no mistake for certain,
+// so each is a warning. A file that is not valid has none.
+func Misspelt(f File) []Fault {
+	s, err := load(Repository, f.Name, f.Data)
+	if err != nil {
+		return nil
+	}
+	list, _ := s.value["commands"].([]any)
+	for i, c := range list {
+		for _, v := range variables.FindAllString(item(c, "prompt"), -1) {
+			if known := prompts.Variables(); !slices.Contains(known, v) {
+				s.faultAt(index("/commands", i)+"/prompt", clip(v)+" is no variable, and stays as it is", nearest.Name(v, known))
+			}
+		}
+	}
+	for i := range s.faults {
+		s.faults[i].Excerpt = ""
+	}
+	return s.faults
 }
 
 // checkCommands finds ids that are used twice, kept for prloop, or named and not there.

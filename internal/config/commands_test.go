@@ -333,6 +333,20 @@ func TestIdleGlobs(t *testing.T) {
 	}
 }
 
+// What reads as a variable of a prompt and is none is told with what was meant.
+func TestMisspeltVariables(t *testing.T) {
+	text := "commands:\n- id: a\n  prompt: Look at ${command.args}, ${command.argv}, ${HOME} and ${commands}.\n- id: b\n  prompt: |\n    Look at ${command.arg}.\n    Not at ${command.everything}.\n"
+	var got []string
+	for _, f := range Misspelt(*repo(text)) {
+		got = append(got, f.String())
+	}
+	want := []string{`.reviewerc:5:3: commands[1].prompt: ${command.arg} is no variable, and stays as it is; did you mean "${command.args}"?`,
+		`.reviewerc:5:3: commands[1].prompt: ${command.everything} is no variable, and stays as it is`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 // `config explain` shows what holds for a command and where each value comes from.
 func TestExplainCommands(t *testing.T) {
 	s, err := Resolve(Input{Repository: repo(two), Env: env("OPENAI_API_KEY", "k"), Given: []Given{{"reasoning_effort", "low", "--reasoning-effort"}}})

@@ -86,5 +86,11 @@ func toValidate(ctx context.Context, p subcommand.Process, kind config.Kind, nam
 	if err != nil {
 		return config.File{}, advice.Error{Err: err, Next: next, Status: advice.Usage}
 	}
-	return config.File{Name: name, Data: data}, nil
+	file := config.File{Name: name, Data: data}
+	if kind == config.Repository {
+		for _, f := range config.Misspelt(file) {
+			p.Note(f.String())
+		}
+	}
+	return file, nil
 }
