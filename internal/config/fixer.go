@@ -37,7 +37,7 @@ func (f *fixerValue) UnmarshalJSON(b []byte) error {
 	case `"` + review.KindBuiltin + `"`:
 		*f = fixerValue{Use: review.KindBuiltin}
 		return nil
-	case "false", `"` + UseNone + `"`:
+	case "false", `"` + useOff + `"`, `"` + UseNone + `"`:
 		*f = fixerValue{Use: UseNone}
 		return nil
 	}

@@ -150,7 +150,7 @@ func keys() []key {
 		{path: "budgets.per_day_usd", shape: number(0.01, 100_000), field: func(s *Settings) any { return &s.Budgets.PerDayUSD },
 			operator: "it guards the operator's money", doc: "Dollars all runs may spend within 24 hours, counted in the same way."},
 		{path: "fixer", shape: fixerShape(), field: func(s *Settings) any { return (*fixerValue)(&s.Fixer) },
-			doc: "Who fixes what the reviewers found, after every round but the last. `builtin` is short for `{use: builtin}`; `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
+			doc: "Who fixes what the reviewers found, after every round but the last. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` only reviews. Without it: builtin when a model is configured and a " +
 				"builtin reviewer takes part, else none."},
 		{path: "verifier", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Verifier) },
 			doc: "Who tries to refute what the reviewers found, before it counts. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody. Without it: builtin, with the model of the first builtin or ACP " +

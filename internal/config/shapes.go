@@ -111,7 +111,7 @@ func fixerShape() shape {
 	agent := agentShape(false)
 	agent["properties"].(shape)["use"] = described(choice(review.KindBuiltin, review.KindCommand, review.KindACP),
 		"builtin edits with a model; command runs any program that speaks JSON over stdio; acp drives an agent over the Agent Client Protocol.")
-	return orWord(agent, UseNone, false)
+	return orWord(agent, useOff, UseNone, false)
 }
 
 // agentShape is a reviewer, or the comments analyzer, which needs no name and has no lens.

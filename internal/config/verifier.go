@@ -14,7 +14,7 @@ const VerifierName = "verifier"
 // JudgeName is the name of the judge of disputes in a run; further ones have a number behind it.
 const JudgeName = "judge"
 
-// useOff is how a file says that nobody verifies; UseNone and false say it too.
+// useOff is how a file says that nobody verifies, judges, scans or fixes; UseNone and false say it too.
 const useOff = "off"
 
 // Verification are the settings of the verifier beside who it is.
