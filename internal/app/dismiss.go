@@ -195,6 +195,18 @@ func named(all []distinct.Finding, run, id string) ([]distinct.Finding, error) {
 	return all, nil
 }
 
+// Elsewhere says of a run that it is about another repository than the checkout at dir, if there is one; nil where it is not, or nobody knows.
+func (s *Service) Elsewhere(ctx context.Context, run store.Run, dir string) (other *ElsewhereError) {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil {
+		return nil
+	}
+	if c, err := g.Checkout(dir); err == nil {
+		errors.As(s.about(ctx, run, c), &other)
+	}
+	return other
+}
+
 // about refuses a run that is not about the repository of a checkout.
 func (s *Service) about(ctx context.Context, run store.Run, c *git.Checkout) error {
 	if run.Target.Local() {

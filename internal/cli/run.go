@@ -84,7 +84,7 @@ func (p *Invocation) resume(ctx context.Context, part string, o runOptions) erro
 		return err
 	}
 	defer s.Close(ctx)
-	run, err := find(ctx, s, part)
+	run, err := p.find(ctx, s, part)
 	if err != nil {
 		return err
 	}

@@ -182,6 +182,17 @@ func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
 	return run, err
 }
 
+// find is as that of all, and says where the latest run is about another repository than the checkout here.
+func (p *Invocation) find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
+	run, err := find(ctx, s, part)
+	if err == nil && part == app.Latest {
+		if other := s.Elsewhere(ctx, run, p.Dir); other != nil {
+			p.note("the latest " + other.Error() + "; prloop runs lists all")
+		}
+	}
+	return run, err
+}
+
 func (p *Invocation) printRuns(runs []store.Run) error {
 	if len(runs) == 0 {
 		fmt.Fprintln(p.Stderr, "no runs yet")
@@ -210,7 +221,7 @@ func showCommand(p *Invocation) *cobra.Command {
 				return err
 			}
 			defer s.Close(c.Context())
-			run, err := find(c.Context(), s, a[0])
+			run, err := p.find(c.Context(), s, a[0])
 			if err != nil {
 				return err
 			}
@@ -297,7 +308,7 @@ func replayCommand(p *Invocation) *cobra.Command {
 }
 
 func (p *Invocation) replay(ctx context.Context, s *app.Service, part string) error {
-	run, err := find(ctx, s, part)
+	run, err := p.find(ctx, s, part)
 	if err != nil {
 		return err
 	}
