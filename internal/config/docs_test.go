@@ -32,6 +32,15 @@ func TestReadmeExample(t *testing.T) {
 	}
 }
 
+// Every setting says what it takes, and nothing is no default.
+func TestReferenceIsWhole(t *testing.T) {
+	for line := range strings.Lines(reference()) {
+		if line = strings.TrimRight(line, "\n"); strings.HasSuffix(line, ": ") || strings.HasSuffix(line, "`null`") {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
 // Guards against a reference or schema that says something else than the program does.
 func TestGeneratedPages(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -104,7 +104,7 @@ func displayValue(v any) string {
 	if r.Kind() == reflect.String {
 		return cmp.Or(r.String(), "(none)")
 	}
-	if r.Kind() == reflect.Slice && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil() {
+	if (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil() {
 		return "(none)"
 	}
 	data, err := json.Marshal(v)

@@ -158,7 +158,7 @@ func keys() []key {
 		{path: "judge", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Judge) },
 			doc: "Who judges what developers say against findings in prloop's threads (docs/threads.md). `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody: threads are then left to people. Without it: builtin, when a " +
 				"model is configured and one reviews, with a model that did not raise the finding where the reviewers have more than one. Its budgets are those of `verification`."},
-		{path: "human_reviewers", shape: list(shape{"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[A-Za-z0-9][A-Za-z0-9-]*(/[A-Za-z0-9._-]+)?$"}, 0, 15), field: func(s *Settings) any { return &s.HumanReviewers },
+		{path: "human_reviewers", shape: list(shape{"type": "string", "minLength": 1, "maxLength": 100, "pattern": loginOrTeam}, 0, 15), field: func(s *Settings) any { return &s.HumanReviewers },
 			doc: "Who is asked to review when prloop and a developer do not agree about a finding: logins, and teams as `org/team`. With any who may write, a pull request has human reviewers."},
 		verification("max_llm_calls", "Model calls of the verifier in a round. A lower limits.max_llm_calls that somebody chose holds for it too.", integer(1, 100), func(v *Verification) any { return &v.Limits.LLMCalls }),
 		verification("max_tool_calls", "Tool calls of the verifier in a round. A lower limits.max_tool_calls that somebody chose holds for it too.", integer(0, 500), func(v *Verification) any { return &v.Limits.ToolCalls }),

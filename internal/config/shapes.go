@@ -79,6 +79,7 @@ const (
 	providerName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
 	jobID        = `^[A-Za-z_][A-Za-z0-9_-]{0,99}$`
 	folderName   = `^[A-Za-z0-9][A-Za-z0-9._-]{0,62}[A-Za-z0-9_-]?$`
+	loginOrTeam  = `^[A-Za-z0-9][A-Za-z0-9-]*(/[A-Za-z0-9._-]+)?$`
 	notBlank     = `\S`
 	variableName = `^[A-Z][A-Z0-9_]{0,63}$`
 	timeSpan     = `^([0-9]{1,6}(s|m|h)){1,3}$`
@@ -95,6 +96,7 @@ var forms = map[string]string{
 	providerName: "the name of one of the operator's endpoints; an address is the operator's to give (upstreams, base_url)",
 	jobID:        "the id of a job in a workflow: up to 100 letters, digits, underscores and dashes, a letter or underscore first",
 	folderName:   "the name of a folder in the workspace, without a slash: up to 64 letters, digits, dots, underscores and dashes, a letter or digit first",
+	loginOrTeam:  "a login such as octocat, or a team such as org/team",
 	notBlank:     "a text that says something",
 	variableName: "the name of a variable, up to 64 upper-case letters, digits and underscores, a letter first",
 	timeSpan:     "a time span such as 90s or 10m",
