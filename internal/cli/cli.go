@@ -145,7 +145,8 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.Args = unknownCommand
 	root.PersistentFlags().StringVar(&p.database, "database", "", "database that several machines share: postgres://USER@HOST/DATABASE (PRLOOP_DATABASE)")
-	root.SetUsageTemplate(root.UsageTemplate() + jsonFieldsHelp)
+	twoBlanks := strings.ReplaceAll(root.UsageTemplate(), "{{rpad .Name .NamePadding }} ", "{{rpad .Name .NamePadding }}  ") // as hang reads a list
+	root.SetUsageTemplate(twoBlanks + jsonFieldsHelp)
 	root.SetHelpFunc(p.help)
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)

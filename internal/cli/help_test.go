@@ -30,6 +30,9 @@ func TestHelp(t *testing.T) {
 				if line = strings.TrimRight(line, "\n"); len([]rune(line)) > mostHelpColumns && strings.Contains(strings.TrimSpace(line), " ") {
 					t.Errorf("%s, %s columns: %d in %q", c.CommandPath(), columns, len([]rune(line)), line)
 				}
+				if strings.HasPrefix(line, "  there is one") {
+					t.Errorf("%s: a description goes on where commands stand: %q", c.CommandPath(), line)
+				}
 				if strings.TrimRight(line, " ") != line {
 					t.Errorf("%s: blanks end %q", c.CommandPath(), line)
 				}
