@@ -157,6 +157,10 @@ func newRoot(p *Invocation) *cobra.Command {
 	addGroup(root, building, replayCommand(p))
 	p.offer(root)
 	root.AddCommand(&cobra.Command{Use: "environment", Short: "Environment variables", Long: environment})
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
 	return root
 }
 

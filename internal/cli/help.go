@@ -32,6 +32,15 @@ func (p *Invocation) help(c *cobra.Command, _ []string) {
 	}
 }
 
+// knownTopic refuses help about a command that is not there.
+func knownTopic(help *cobra.Command, a []string) error {
+	c, rest, err := help.Root().Find(a)
+	if err != nil {
+		return err
+	}
+	return unknownCommand(c, rest)
+}
+
 // paragraphs joins the lines of running text, and leaves lists, which are indented, as they are.
 func paragraphs(text string) string {
 	var b strings.Builder
