@@ -534,6 +534,31 @@ func TestServePolls(t *testing.T) {
 	}
 }
 
+// A repository that is not there, or that this login may not read, is told of at once, also by prloop status, and so is that it can be read again.
+func TestServeTellsOfWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	h.served = "acme/nothing"
+	h.env = append(h.env, "PRLOOP_LOG=error")
+	s := h.serve("", "--poll", "--every", "1s")
+	const missing = "acme/nothing: not found, or this login may not read it\n"
+	h.within("a line", func() bool { return strings.Contains(h.log(), missing) })
+	if out := h.run("status"); !strings.Contains(out, "not seen    acme/nothing since ") || !strings.HasSuffix(out, missing[len("acme/nothing"):]) {
+		t.Errorf("status: %s", out)
+	}
+	if _, err := h.forge.AddRepo("acme", "nothing"); err != nil {
+		t.Fatal(err)
+	}
+	h.within("it to be read", func() bool { return strings.Contains(h.log(), "acme/nothing: GitHub answers again\n") })
+	if out := h.run("status"); !strings.Contains(out, "nothing was ever asked for") {
+		t.Errorf("status of what can be read: %s", out)
+	}
+	s.stop(t, syscall.SIGTERM)
+	if n := strings.Count(h.log(), missing); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
 // nextSecond waits for one: GitHub's times are whole seconds.
 func nextSecond() { time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) }
 

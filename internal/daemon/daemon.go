@@ -205,7 +205,7 @@ func (d *Daemon) serve(ctx context.Context) error {
 		return err
 	}
 	defer d.end(workers)
-	if err := errors.Join(d.recount(ctx), d.record.HastenAll(ctx)); err != nil { // what waited for a limit may have another one now
+	if err := errors.Join(d.recount(ctx), d.record.HastenAll(ctx), queue.NoneUnread(ctx, d.record)); err != nil { // what waited for a limit may have another one now
 		return err
 	}
 	failed := make(chan error, 1)

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/failpoint"
+	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/intake"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/internal/wallclock"
@@ -91,12 +93,33 @@ func (d *Daemon) reconcileAll(ctx context.Context, most int) (asked int, err err
 		if ctx.Err() != nil {
 			return len(repos), ctx.Err()
 		}
-		if e := d.reconcileOne(ctx, r); e != nil { // the others are looked at all the same
+		e := d.reconcileOne(ctx, r)
+		if e = errors.Join(e, d.told(ctx, r.String(), e)); e != nil { // the others are looked at all the same
 			err = errors.Join(err, fmt.Errorf("%s: %w", r, e))
 		}
 	}
 	d.wake()
 	return len(repos), err
+}
+
+// told says and notes that a repository, or all of an owner, cannot be looked at, and that it can be again.
+func (d *Daemon) told(ctx context.Context, repo string, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	why, said := "", "GitHub answers again"
+	if err != nil {
+		why = sanitize.Redact(err.Error())
+		if errors.Is(err, github.ErrNotFound) {
+			why = "not found, or this login may not read it"
+		}
+		said = why
+	}
+	isNew, err := queue.SetUnread(ctx, d.record, repo, why)
+	if isNew {
+		d.Said(repo + ": " + said)
+	}
+	return err
 }
 
 // repositories are those that are served by name, and those of a served owner that events, or the installation of a GitHub App, told of.
@@ -121,7 +144,7 @@ func (d *Daemon) repositories(ctx context.Context) (all []review.Repo, err error
 				add(r)
 			}
 		}
-		err = errors.Join(err, e)
+		err = errors.Join(err, e, d.told(ctx, r.String()+"*", e))
 	}
 	known, e := d.record.WantedRepositories(ctx)
 	for _, name := range known {

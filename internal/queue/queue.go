@@ -5,6 +5,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -48,9 +49,60 @@ func Unpause(ctx context.Context, s *store.Store) error {
 	return s.HastenAll(ctx)
 }
 
+// unreadNote is where the repositories stand that are not to be had from GitHub.
+const unreadNote = "unread"
+
+// Unread is a repository, or all of an owner, that is served and of which GitHub gives nothing.
+type Unread struct {
+	Repo  string    `json:"repo"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since"`
+}
+
+// AllUnread are those that were noted.
+func AllUnread(ctx context.Context, s *store.Store) (all []Unread, err error) {
+	note, err := s.Note(ctx, unreadNote)
+	if err != nil || note == "" {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(note), &all); err != nil {
+		return nil, fmt.Errorf("read which repositories GitHub gives nothing of: %w", err)
+	}
+	return all, nil
+}
+
+// NoneUnread forgets them: those that are served now may be others.
+func NoneUnread(ctx context.Context, s *store.Store) error { return s.SetNote(ctx, unreadNote, "") }
+
+// SetUnread notes why GitHub gives nothing of a repository; empty when it does. It reports whether that is new.
+func SetUnread(ctx context.Context, s *store.Store, repo, why string) (bool, error) {
+	all, err := AllUnread(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	u := Unread{repo, why, wallclock.Now().UTC()}
+	i := slices.IndexFunc(all, func(u Unread) bool { return u.Repo == repo })
+	switch {
+	case i < 0 && why == "", i >= 0 && all[i].Why == why:
+		return false, nil
+	case i >= 0:
+		u.Since = all[i].Since
+		all = slices.Delete(all, i, i+1)
+	}
+	if why != "" {
+		all = append(all, u)
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return false, err
+	}
+	return true, s.SetNote(ctx, unreadNote, string(data))
+}
+
 // Status is what runs, what waits, and what became of the rest.
 type Status struct {
 	Paused     time.Time  `json:"paused,omitzero"`
+	Unread     []Unread   `json:"unread,omitempty"`
 	Running    []Run      `json:"running"`
 	Waiting    []Item     `json:"waiting"`
 	SeenTo     []Item     `json:"seenTo"`
@@ -109,6 +161,9 @@ func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (
 	if st.Paused, err = Paused(ctx, s); err != nil {
 		return st, err
 	}
+	if st.Unread, err = AllUnread(ctx, s); err != nil {
+		return st, err
+	}
 	waiting, err := s.Waiting(ctx, limit)
 	if err != nil {
 		return st, err
@@ -158,11 +213,11 @@ func (s Status) Of(may func(review.RepoKey) bool) Status {
 	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Key) })
 	not := func(i Item) bool { return !may(i.Key) }
 	s.Waiting, s.SeenTo = slices.DeleteFunc(slices.Clone(s.Waiting), not), slices.DeleteFunc(slices.Clone(s.SeenTo), not)
-	s.Deliveries, s.Processes = nil, nil
+	s.Deliveries, s.Processes, s.Unread = nil, nil, nil
 	return s
 }
 
 // Empty reports whether servers were never asked for anything.
 func (s Status) Empty() bool {
-	return len(s.Running)+len(s.Waiting)+len(s.SeenTo)+len(s.Deliveries) == 0
+	return len(s.Running)+len(s.Waiting)+len(s.SeenTo)+len(s.Deliveries)+len(s.Unread) == 0
 }

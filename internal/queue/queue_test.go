@@ -143,3 +143,35 @@ func TestWaits(t *testing.T) {
 		t.Errorf("without a reason: %q", got)
 	}
 }
+
+// What GitHub gives nothing of is noted once, with when that began, until it is had again, and is nothing for those who see one repository.
+func TestUnread(t *testing.T) {
+	ctx, s := t.Context(), open(t)
+	set := func(repo, why string, want bool) {
+		t.Helper()
+		if isNew, err := SetUnread(ctx, s, repo, why); isNew != want || err != nil {
+			t.Errorf("%s, %q: %v, %v", repo, why, isNew, err)
+		}
+	}
+	set("acme/a", "", false)
+	set("acme/a", "not found", true)
+	set("acme/a", "not found", false)
+	set("acme/b", "not found", true)
+	first, err := AllUnread(ctx, s)
+	if err != nil || len(first) != 2 {
+		t.Fatal(first, err)
+	}
+	set("acme/a", "not permitted", true)
+	set("acme/b", "", true)
+	st, err := Read(ctx, s, nil, 10)
+	if err != nil || len(st.Unread) != 1 || st.Unread[0] != (Unread{"acme/a", "not permitted", first[0].Since}) || st.Empty() {
+		t.Errorf("%+v, %v", st.Unread, err)
+	}
+	if of := st.Of(func(review.RepoKey) bool { return true }); len(of.Unread) > 0 {
+		t.Errorf("others see %+v", of.Unread)
+	}
+	if err := NoneUnread(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	set("acme/a", "", false)
+}

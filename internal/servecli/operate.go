@@ -33,7 +33,7 @@ func Operate(h host.Host) []subcommand.Command {
 	return append([]subcommand.Command{
 		{
 			Use: "status", Short: "Show running and waiting reviews", Flags: f,
-			Long: "Shows running reviews, waiting reviews with the reason, the latest finished reviews, and webhook deliveries that\nwere ignored, with the reason.",
+			Long: "Shows running reviews, waiting reviews with the reason, the latest finished reviews, repositories that cannot be\nread, and webhook deliveries that were ignored, with the reason.",
 			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, _ []string) error {
 				st, err := s.Queue(ctx, *limit)
 				if err != nil {
@@ -94,6 +94,9 @@ func printStatus(p subcommand.Process, st queue.Status) {
 	when := func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 	if !st.Paused.IsZero() {
 		line("paused since %s: prloop resume-queue lets reviews begin again", when(st.Paused))
+	}
+	for _, u := range st.Unread {
+		line("not seen    %s since %s: %s", u.Repo, when(u.Since), u.Why)
 	}
 	for _, r := range st.Running {
 		line("%-11s %s since %s (run %s)", r.State, r.What, when(r.Since), r.Run)
