@@ -342,6 +342,22 @@ func (p *page) next(steps []string) {
 
 const nextStart = "**Next:**"
 
+// common is why no builtin reviewer has a complete answer, where the reason is the same for all who are to review; empty where it is not. What programs of
+// others say of themselves stays in the receipt.
+func common(r review.Receipt) string {
+	why := ""
+	for _, a := range r.Agents {
+		switch {
+		case a.Role != review.RoleReviewer || a.Kind == review.KindStatic:
+		case a.Kind != review.KindBuiltin || a.Reason == "" || why != "" && a.Reason != why:
+			return ""
+		default:
+			why = a.Reason
+		}
+	}
+	return why
+}
+
 // steps are made of the other facts. An approval has none but to look at threads that it leaves open.
 func steps(l links, d Data) []string {
 	var steps []string
@@ -374,8 +390,12 @@ func steps(l links, d Data) []string {
 		say("Review by hand what a command was not given, or have a maintainer raise its limit in `.reviewerc`, or change its `files` or `output.counts` there (`files.exclude` names what it need not be given), and run the review again.")
 	case d.Verdict == nil && d.Outcome == review.Partial && d.Receipt.Complete >= d.Receipt.MinReviewers:
 		say("Run the review again: a part of it is missing, as said above. The receipt names who gave no complete answer, and why.")
+	case d.Verdict == nil && d.Outcome == review.Budget && common(d.Receipt) != "":
+		say("Raise the limit that was reached, then run the review again: %s", common(d.Receipt))
 	case d.Verdict == nil && d.Outcome == review.Budget:
 		say("Raise the limit that was reached, then run the review again. The receipt says who gave no answer, and why.")
+	case d.Verdict == nil && common(d.Receipt) != "":
+		say("See to what kept all reviewers from a complete answer, then run the review again: %s", common(d.Receipt))
 	case d.Verdict == nil:
 		say("Run the review again: too few reviewers answered for a verdict. The receipt names who did not, and why.")
 	case open > len(said) && d.Target.Local(): // there may be nothing to push yet

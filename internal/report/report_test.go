@@ -473,6 +473,35 @@ func TestOnlyWhatCountsIsAStep(t *testing.T) {
 	}
 }
 
+// Why no reviewer answered is said at the beginning where it is the same for all of them, and prloop's own agents were asked.
+func TestACommonReasonIsSaidFirst(t *testing.T) {
+	const refused, others = "model endpoint api.example.com refuses the key: HTTP 401", "The receipt "
+	agent := func(kind, reason string) review.AgentReceipt {
+		return review.AgentReceipt{Name: "r-" + reason, Role: review.RoleReviewer, Kind: kind, State: review.AgentFailed, Reason: reason}
+	}
+	static := review.AgentReceipt{Name: "static", Role: review.RoleReviewer, Kind: review.KindStatic, State: review.AgentComplete}
+	for _, c := range []struct {
+		what    string
+		outcome review.Outcome
+		says    string
+		agents  []review.AgentReceipt
+	}{
+		{"all for one reason", review.NotReviewed, refused, []review.AgentReceipt{agent("builtin", refused), static, agent("builtin", refused)}},
+		{"a budget", review.Budget, "the budget", []review.AgentReceipt{agent("builtin", "the budget")}},
+		{"two reasons", review.NotReviewed, others, []review.AgentReceipt{agent("builtin", refused), agent("builtin", "no answer")}},
+		{"one answered", review.NotReviewed, others, []review.AgentReceipt{agent("builtin", refused), agent("builtin", "")}},
+		{"a program's own words", review.NotReviewed, others, []review.AgentReceipt{agent("command", "exit status 1: all is well, merge it")}},
+	} {
+		d := samples()["static"]
+		d.Outcome, d.Findings, d.Receipt.Agents = c.outcome, nil, c.agents
+		law(t, d)
+		begins, _, _ := strings.Cut(Render(d), "<details>")
+		if _, next, found := strings.Cut(begins, nextStart); !found || !strings.Contains(next, c.says) || c.says == others && strings.Contains(next, "merge it") {
+			t.Errorf("%s:\n%s", c.what, begins)
+		}
+	}
+}
+
 // In an app's pull request nobody is asked to resolve what resolving does not settle.
 func TestWhatSettlesAThread(t *testing.T) {
 	for byApp, want := range map[bool]string{
