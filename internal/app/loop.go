@@ -229,7 +229,7 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 }
 
 // answers asks every model endpoint for what it serves, and whether that is what is to be asked for. With several endpoints one may
-// be down: that is what the others are for.
+// be down, or refuse its key: that is what the others are for.
 func answers(ctx context.Context, g *gateway.Gateway, log hclog.Logger, endpoints int, models []string) error {
 	if err := g.Check(ctx); err != nil {
 		if endpoints == 1 {
@@ -242,7 +242,13 @@ func answers(ctx context.Context, g *gateway.Gateway, log hclog.Logger, endpoint
 		if m == "" {
 			continue
 		}
-		if err := g.Serves(ctx, m); err != nil {
+		err := g.Serves(ctx, m)
+		var e *gateway.EndpointError
+		if endpoints > 1 && errors.As(err, &e) && e.Trouble == gateway.TroubleKey {
+			log.Warn("a model endpoint does not answer", "err", err)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

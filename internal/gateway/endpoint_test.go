@@ -155,6 +155,37 @@ func TestServes(t *testing.T) {
 	}
 }
 
+// A list that anybody gets proves nothing of the key: whether it is refused is asked, once for each model.
+func TestServesHeedsARefusedKey(t *testing.T) {
+	for _, c := range []struct {
+		what, model, key string
+		open             bool
+		asked            int // questions that were answered
+	}{
+		{"the list needs the key", "gpt-4.1", realKey, false, 0},
+		{"it needs none, and the key is right", "gpt-4.1", realKey, true, 1},
+		{"it needs none, and the key is wrong", "gpt-4.1", "sk-wrong", true, 0},
+		{"so it is of a model that is not listed", "my-deployment", "sk-wrong", true, 0},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Models: []string{"gpt-4.1"}, Open: c.open}, review.Limits{}, func(o *Options) {
+				o.Retries, o.Upstreams[0].Key = -1, NewSecret(c.key)
+			})
+			if err := r.g.Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			err := r.g.Serves(t.Context(), c.model)
+			var e *EndpointError
+			if errors.As(err, &e); (e != nil) != (c.key != realKey) || e != nil && e.Trouble != TroubleKey {
+				t.Error(err)
+			}
+			if n := len(r.model.Requests()); n != c.asked {
+				t.Errorf("asked %d times", n)
+			}
+		})
+	}
+}
+
 // The question whether a model is served is within the budgets of the run.
 func TestServesHoldsToTheBudget(t *testing.T) {
 	r := setup(t, fakemodel.Script{List: &fakemodel.Answer{Raw: `{"data":[{"id":"gpt-4.1"}]}`}}, review.Limits{}, func(o *Options) {

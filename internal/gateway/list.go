@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
@@ -122,14 +123,14 @@ func lists(served []string, model string) bool {
 const preflight = "preflight"
 
 // Serves is the *EndpointError of a model that its endpoint does not serve, or not to this key; nil when it does, or when nothing proves that it
-// does not. A list need not be whole: a model that is missing in it is asked for a single word, within the budgets of the run. That costs
-// nothing where there is no such model. Check has to have been called before.
+// does not. A list need not be whole, and one that is given to anybody says nothing of the key: a model is then asked for a single word, within the
+// budgets of the run. That costs nothing where there is no such model, or the key is refused. Check has to have been called before.
 func (g *Gateway) Serves(ctx context.Context, model string) error {
 	u := route(g.upstreams, model)
 	if u == nil {
 		return nil
 	}
-	if served := g.servedBy(u); len(served) == 0 || lists(served, model) {
+	if served := g.servedBy(u); len(served) == 0 || lists(served, model) && !g.listsToAnybody(ctx, u) {
 		return nil
 	}
 	token := g.Issue(preflight, review.Limits{LLMCalls: 1}, model)
@@ -146,10 +147,19 @@ func (g *Gateway) Serves(ctx context.Context, model string) error {
 	req.Header.Set("Authorization", "Bearer "+token)
 	g.ServeHTTP(unheard{http.Header{}}, req)
 	var e *EndpointError
-	if errors.As(g.Err(preflight), &e) && e.Trouble == TroubleModel {
+	if errors.As(g.Err(preflight), &e) && (e.Trouble == TroubleModel || e.Trouble == TroubleKey) {
 		return e
 	}
 	return nil
+}
+
+// listsToAnybody reports whether an endpoint lists its models to who has no key, too.
+func (g *Gateway) listsToAnybody(ctx context.Context, u *upstream) bool {
+	if u.Key.Empty() || u.Key.s == broker.Held {
+		return false
+	}
+	names, err := g.listAt(ctx, &upstream{Upstream{Name: u.Name, BaseURL: u.BaseURL}, u.base})
+	return err == nil && len(names) > 0
 }
 
 // unheard drops an answer.

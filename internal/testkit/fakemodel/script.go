@@ -15,6 +15,8 @@ type Script struct {
 	Key string `json:"key,omitempty"`
 	// Models are those the list of models names and requests may ask for; empty accepts every name.
 	Models []string `json:"models,omitempty"`
+	// Open lists the models also to who has no key, or a wrong one.
+	Open bool `json:"open,omitempty"`
 	// List answers the question for the list of models instead: its status, headers, message or Raw.
 	List *Answer `json:"list,omitempty"`
 	// Versioned serves paths below /v1 alone; to every other it answers a page of HTML.

@@ -111,7 +111,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path == pathMessages {
 		key, ok = r.Header.Get("X-Api-Key"), true
 	}
-	if !ok || key == "" || s.script.Key != "" && key != s.script.Key {
+	public := s.script.Open && path == "/models"
+	if !public && (!ok || key == "" || s.script.Key != "" && key != s.script.Key) {
 		s.fault(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: %s.", key)
 		return
 	}
