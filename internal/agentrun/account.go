@@ -79,7 +79,25 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {
 		answer.Receipt.OutOf = budget.Of()
+		if said := budget.Raised(boundsOf(answer.Receipt.Role)); !strings.HasSuffix(answer.Receipt.Reason, said) {
+			answer.Receipt.Reason += said
+		}
 	}
+}
+
+// boundsOf is the group of settings that hold the budgets of agents of a role.
+func boundsOf(r review.Role) string {
+	switch r {
+	case review.RoleVerifier:
+		return "verification"
+	case review.RoleFixer:
+		return "fix"
+	case review.RoleScout:
+		return "quick"
+	case review.RoleFinder:
+		return "discovery"
+	}
+	return "limits"
 }
 
 // believable takes a cost that an agent says it had for unknown when it is more than an agent may have: budgets then count the most that it may, and nobody

@@ -223,3 +223,20 @@ func TestPushAsksFirst(t *testing.T) {
 		t.Errorf("asked for %q", asked)
 	}
 }
+
+// What raises a budget of an agent's own is a setting of its role; what raises another is named whoever asks.
+func TestBoundsOf(t *testing.T) {
+	for role, want := range map[review.Role]string{
+		review.RoleReviewer: "limits.max_wall_time_seconds raises it (--max-wall-time)", review.RoleVerifier: "verification.max_wall_time_seconds raises it", review.RoleFixer: "fix.max_wall_time_seconds raises it",
+		review.RoleScout: "quick.max_wall_time_seconds raises it", review.RoleFinder: "discovery.max_wall_time_seconds raises it", review.RoleCommand: "limits.max_wall_time_seconds raises it (--max-wall-time)",
+	} {
+		if got := (&gateway.BudgetError{Axis: gateway.AxisWallTime, Scope: "agent"}).Raised(boundsOf(role)); got != "; "+want {
+			t.Errorf("%s: %s", role, got)
+		}
+	}
+	for scope, want := range map[string]string{"day": "budgets.per_day_usd raises it", "pull request": "budgets.per_pull_request_usd raises it", "run": "run_limits.max_cost_usd raises it (--max-run-cost)"} {
+		if got := (&gateway.BudgetError{Axis: gateway.AxisCost, Scope: scope}).Error(); !strings.HasSuffix(got, "; "+want) {
+			t.Error(got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ type spend struct {
 	least, most int
 	// outOf stands in the report and in the receipt of the agent that was cut.
 	outOf string
+	// raise is how its message names the setting; empty for any.
+	raise string
 	// check looks at what the endpoint received; nil looks at nothing more.
 	check func(*testing.T, []fakemodel.Request)
 }
@@ -73,7 +76,7 @@ var spends = []spend{
 	},
 	{
 		rule: "tokens: what one agent may use shortens the answer, then refuses the next call", config: "limits: {max_llm_calls: 8, max_tokens: 9000}",
-		model: fakemodel.Answer{Text: "no JSON", Usage: &fakemodel.Usage{Input: 3000, Output: 5990}}, least: 1, most: 1, outOf: "tokens", check: allowed(8000),
+		model: fakemodel.Answer{Text: "no JSON", Usage: &fakemodel.Usage{Input: 3000, Output: 5990}}, least: 1, most: 1, outOf: "tokens", raise: "limits.max_tokens raises it", check: allowed(8000),
 	},
 	{
 		rule: "tokens: a brief that is larger than the bound is never sent", config: "limits: {max_tokens: 1000}",
@@ -81,7 +84,7 @@ var spends = []spend{
 	},
 	{
 		rule: "cost: the first answer ate it all", config: "limits: {max_cost_usd: 0.40}",
-		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.399)}, least: 1, most: 1, outOf: "cost",
+		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.399)}, least: 1, most: 1, outOf: "cost", raise: "limits.max_cost_usd raises it (--max-cost)",
 	},
 	{
 		rule: "cost: not even the question can be paid", config: "limits: {max_cost_usd: 0.0001}",
@@ -89,20 +92,20 @@ var spends = []spend{
 	},
 	{
 		rule: "wall time: a model that never answers", config: "limits: {max_wall_time_seconds: 1}",
-		model: fakemodel.Answer{Hang: true}, most: 1, outOf: "wall time",
+		model: fakemodel.Answer{Hang: true}, most: 1, outOf: "wall time", raise: "limits.max_wall_time_seconds raises it (--max-wall-time)",
 	},
 	{
 		rule: "wall time of the run: a model that never answers", config: "wall_time: 2s",
-		model: fakemodel.Answer{Hang: true}, most: 1, outOf: "wall time",
+		model: fakemodel.Answer{Hang: true}, most: 1, outOf: "wall time", raise: "wall_time raises it",
 	},
 	{
 		rule: "LLM calls of the run: three agents, two calls", config: "run_limits: {max_llm_calls: 2}", reviewers: []string{"one", "two", "three"},
-		model: fakemodel.Answer{Text: "no JSON"}, least: 2, most: 2, outOf: "LLM calls",
+		model: fakemodel.Answer{Text: "no JSON"}, least: 2, most: 2, outOf: "LLM calls", raise: "run_limits.max_llm_calls raises it",
 	},
 	{
 		rule: "tool calls of the run: three agents, four calls", config: "limits: {max_llm_calls: 8, max_tool_calls: 9}\nrun_limits: {max_tool_calls: 4}",
 		reviewers: []string{"one", "two", "three"}, model: fakemodel.Answer{ToolCalls: []fakemodel.ToolCall{readFile(1), readFile(2)}},
-		least: 2, most: 24, outOf: "tool calls",
+		least: 2, most: 24, outOf: "tool calls", raise: "run_limits.max_tool_calls raises it",
 	},
 	{
 		rule: "tokens of the run: two agents, room for one", config: "limits: {max_llm_calls: 2}\nrun_limits: {max_tokens: 9000}", reviewers: []string{"one", "two"},
@@ -110,7 +113,7 @@ var spends = []spend{
 	},
 	{
 		rule: "cost of the run: the first answer ate it all", config: "run_limits: {max_cost_usd: 0.05}", reviewers: []string{"one", "two"},
-		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.0499)}, least: 1, most: 2, outOf: "cost of the run",
+		model: fakemodel.Answer{Text: "no JSON", Usage: dollars(0.0499)}, least: 1, most: 2, outOf: "cost of the run", raise: "run_limits.max_cost_usd raises it (--max-run-cost)",
 	},
 	{
 		rule: "cost of the run: the default", config: "limits: {max_cost_usd: 100}", reviewers: []string{"one", "two"},
@@ -156,6 +159,10 @@ func TestBudgets(t *testing.T) {
 			}
 			if r.Outcome != review.Budget || !strings.Contains(r.Reason, c.outOf) {
 				t.Errorf("outcome %s (%s), want budget for %s", r.Outcome, r.Reason, c.outOf)
+			}
+			names := func(a review.AgentReceipt) bool { return strings.HasSuffix(a.Reason, "; "+c.raise) }
+			if c.raise != "" && !slices.ContainsFunc(r.Receipt.Agents, names) {
+				t.Errorf("nobody names the setting %s: %+v", c.raise, r.Receipt.Agents)
 			}
 			published(t, p, c.outOf)
 		})

@@ -70,20 +70,57 @@ type BudgetError struct {
 	Scope string
 }
 
-// Error names budget, limit and what is spent.
+// Error names budget, limit, what is spent and, where it is not the agent's own, the setting.
 func (e *BudgetError) Error() string {
-	switch {
-	case e.Scope == scopeRun && e.Axis == AxisCost:
-		return fmt.Sprintf("the run's limit of %s is reached (spent: %s); run_limits.max_cost_usd raises it", e.Limit, e.Spent)
-	case e.Scope != "" && e.Scope != "agent":
-		return fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
+	if e.own() {
+		return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
 	}
-	return fmt.Sprintf("budget for %s is used up: %s of %s", e.Axis, e.Spent, e.Limit)
+	said := fmt.Sprintf("budget of the %s for %s is used up: %s of %s", e.Scope, e.Axis, e.Spent, e.Limit)
+	if e.Scope == scopeRun && e.Axis == AxisCost {
+		said = fmt.Sprintf("the run's limit of %s is reached (spent: %s)", e.Limit, e.Spent)
+	}
+	return said + e.Raised("")
+}
+
+// own reports whether it is the agent's own budget.
+func (e *BudgetError) own() bool { return e.Scope == "" || e.Scope == "agent" }
+
+// bounds are the settings of the axes, within a group of them.
+var bounds = map[Axis]string{AxisCalls: "max_llm_calls", AxisToolCalls: "max_tool_calls", AxisTokens: "max_tokens", AxisCost: "max_cost_usd", AxisWallTime: "max_wall_time_seconds"}
+
+// flags are the flags of settings that have one.
+var flags = map[string]string{"limits.max_wall_time_seconds": "--max-wall-time", "limits.max_cost_usd": "--max-cost", "run_limits.max_cost_usd": "--max-run-cost"}
+
+// Raised is the end of a sentence that says which setting raises the budget; group are the settings that hold an agent's own, such as limits. It is empty
+// where there is none.
+func (e *BudgetError) Raised(group string) string {
+	bound, known := bounds[e.Axis]
+	if !known {
+		return ""
+	}
+	key := group + "." + bound
+	switch {
+	case e.Scope == "pull request":
+		key = "budgets.per_pull_request_usd"
+	case e.Scope == "day":
+		key = "budgets.per_day_usd"
+	case e.Scope == scopeRun && e.Axis == AxisWallTime:
+		key = "wall_time"
+	case e.Scope == scopeRun:
+		key = "run_limits." + bound
+	case e.Axis == AxisTokens:
+		key = "limits." + bound
+	}
+	said := "; " + key + " raises it"
+	if flag := flags[key]; flag != "" {
+		said += " (" + flag + ")"
+	}
+	return said
 }
 
 // Of names the budget and, where it is not the agent's own, whose it is.
 func (e *BudgetError) Of() string {
-	if e.Scope == "" || e.Scope == "agent" {
+	if e.own() {
 		return string(e.Axis)
 	}
 	return fmt.Sprintf("%s of the %s", e.Axis, e.Scope)
