@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/discovery"
 	"github.com/prloop/prloop/internal/escalate"
+	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -137,6 +138,9 @@ func planned(s config.Settings, a config.Agent, role review.Role, dir string) or
 		p.Effort = s.ReasoningEffort
 		if p.Lens = a.Lens; role == review.RoleVerifier {
 			p.Stronger = s.StrongerModel
+		}
+		if limits := s.ThinkingLimits; (role == review.RoleReviewer || role == review.RoleCommentsAnalyzer) && limits != s.Limits && modelagent.Reasons(p.Model, p.Effort) {
+			p.Limits = &limits
 		}
 	case review.KindACP:
 		p.Model, p.Path = a.Model, a.Path

@@ -42,3 +42,20 @@ func TestPlanFixer(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// A reviewer whose model reasons has the time for that; the verifier has budgets of its own.
+func TestPlanOfAModelThatReasons(t *testing.T) {
+	s := config.Settings{Limits: review.DefaultLimits(), ThinkingLimits: review.Limits{WallTimeSeconds: 300}, Verifier: config.Agent{Use: review.KindBuiltin, Model: "gpt-5"}}
+	for _, c := range []struct {
+		model, effort string
+		want          *review.Limits
+	}{{"gpt-4.1", "", nil}, {"gpt-4.1", "none", nil}, {"gpt-4.1", "low", &s.ThinkingLimits}, {"openai/gpt-5-mini", "", &s.ThinkingLimits}} {
+		s.ReasoningEffort, s.Reviewers = c.effort, []config.Agent{{Name: "r", Use: review.KindBuiltin, Model: c.model}}
+		if got := plan(s, review.Target{Base: "main"}, "")[0].Limits; !cmp.Equal(got, c.want) {
+			t.Errorf("%s %s: %+v", c.model, c.effort, got)
+		}
+	}
+	if got := planVerifier(s, "").Agent.Limits; got != nil {
+		t.Errorf("the verifier: %+v", got)
+	}
+}

@@ -132,7 +132,14 @@ func (r *resolver) models() {
 	r.settings.CostChosen = r.origins["limits.max_cost_usd"].layer != LayerDefault || r.origins["verification.max_cost_usd"].layer != LayerDefault || r.origins["fix.max_cost_usd"].layer != LayerDefault
 	r.settings.RunCostDefault = r.origins["run_limits.max_cost_usd"].layer == LayerDefault
 	r.settings.ACPLimits = r.acpLimits()
+	r.settings.ThinkingLimits = r.settings.Limits
+	if r.origins["limits.max_wall_time_seconds"].layer == LayerDefault {
+		r.settings.ThinkingLimits.WallTimeSeconds = max(thinkingSeconds, r.settings.Limits.WallTimeSeconds)
+	}
 }
+
+// thinkingSeconds is what a model that reasons may take: its answers may be four times as long as others, and spec.md R3 counts with none of their thoughts.
+const thinkingSeconds = 300
 
 // acpLimits leave a foreign agent the room it needs: each call of a tool is a call of the model, and its start alone takes
 // seconds. A bound somebody chose holds for it as for all.

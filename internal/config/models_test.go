@@ -65,6 +65,17 @@ func TestACPAgentsHaveRoom(t *testing.T) {
 	}
 }
 
+// A model that reasons takes minutes: its reviewer has them, unless somebody chose how many.
+func TestThinkingTakesTime(t *testing.T) {
+	for file, want := range map[string]int{"{}": 300, "effort: light": 300, "effort: thorough": 600, "limits: {max_wall_time_seconds: 60}": 60} {
+		s, err := Resolve(Input{Operator: operator(file)})
+		others := s.Limits
+		if others.WallTimeSeconds = want; err != nil || s.ThinkingLimits != others {
+			t.Errorf("%s: %+v %v", file, s.ThinkingLimits, err)
+		}
+	}
+}
+
 // Whoever pays sets the cap: a repository lowers it, and cannot lift or remove it.
 func TestRepositoryAndBudgets(t *testing.T) {
 	s, err := Resolve(Input{Operator: operator(modelsFile), Repository: repo("run_limits: {max_cost_usd: 9, max_llm_calls: 5}\nlimits: {max_tokens: 900000}")})

@@ -51,6 +51,8 @@ type Settings struct {
 	WebSearch WebSearch
 	// ACPLimits are the budgets of an ACP reviewer or comments analyzer: Limits, with more room where nobody chose a bound.
 	ACPLimits review.Limits
+	// ThinkingLimits are those of a builtin one whose model reasons: Limits, with more time where nobody chose a bound.
+	ThinkingLimits review.Limits
 	// CostChosen is true when limits.max_cost_usd or fix.max_cost_usd is not the default: a model without a known price is then refused.
 	CostChosen bool
 	// RunCostDefault is true when RunLimits.CostUSD is the default, which refuses no model.

@@ -30,6 +30,11 @@ const (
 // reasons matches models whose name says that they think before they answer.
 var reasons = lazyregexp.New(`(^|/)(o[1-9]|gpt-[5-9]|deepseek-r)|reason|think`)
 
+// Reasons reports whether a model thinks before it answers, as far as its name or the effort that it is asked for tells.
+func Reasons(model, effort string) bool {
+	return effort != "" && effort != api.ReasoningEffortNone || reasons.MatchString(model)
+}
+
 // temperature is low where nobody chose one. The client leaves zero out of the request, so that coldest stands for it.
 const (
 	temperature = 0.01
@@ -116,7 +121,7 @@ func (m *model) room(name string) int {
 	switch {
 	case m.most > 0:
 		return m.most
-	case m.effort != "" && m.effort != api.ReasoningEffortNone || reasons.MatchString(name):
+	case Reasons(name, m.effort):
 		return thoughtfulMost
 	}
 	return answerTokens
