@@ -20,7 +20,7 @@ type pullView struct {
 	Runs   []pullRun
 	// Findings are in the order in which they were first raised.
 	Findings []pullFinding
-	CostUSD  float64
+	Bill     review.Bill
 	// Merged is when the merge was recorded; zero before that.
 	Merged time.Time
 	// Talk is what was said on it; nil when no run kept that.
@@ -79,6 +79,7 @@ func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) 
 		return errNotHere
 	}
 	places := map[string]int{}
+	var asked []review.AgentReceipt
 	for i, run := range slices.Backward(runs) {
 		whole, err := d.Runs.Find(r.Context(), run.ID)
 		if err != nil {
@@ -89,11 +90,9 @@ func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) 
 		if res := run.Result; res != nil {
 			row.Counts = res.DistinctIssues
 			for _, x := range res.Rounds {
-				for _, a := range x.Agents {
-					p.CostUSD += value(a.Usage.CostUSD)
-				}
+				asked = append(asked, x.Agents...)
 				if x.Fix != nil {
-					p.CostUSD += value(x.Fix.Agent.Usage.CostUSD)
+					asked = append(asked, x.Fix.Agent)
 				}
 			}
 			for _, f := range distinct.Of(*res) {
@@ -109,6 +108,7 @@ func (d *Dashboard) pullPage(w http.ResponseWriter, r *http.Request, v visitor) 
 		p.Runs = append(p.Runs, row)
 	}
 	slices.Reverse(p.Runs)
+	p.Bill = review.BillOf(asked...)
 	if err := d.addMerge(r.Context(), runs[0].RepoKey, &p); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func parse() map[string]*template.Template {
 }
 
 var functions = template.FuncMap{
-	"ago": ago, "took": took, "dollars": dollars, "count": count, "short": short, "tone": tone, "words": words, "text": text,
+	"ago": ago, "took": took, "dollars": dollars, "bill": bill, "spent": spent, "count": count, "short": short, "tone": tone, "words": words, "text": text,
 	"percent": percent, "plural": plural, "runLink": runLink, "pullLink": pullLink, "source": source, "priority": func(p review.Priority) string { return strings.ToLower(string(p)) },
 	"seconds": func(s float64) string { return took(time.Duration(s * float64(time.Second))) },
 	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -300,6 +300,27 @@ func dollars(v float64) string {
 		return "< $0.01"
 	}
 	return fmt.Sprintf("$%.2f", v)
+}
+
+// bill is what agents cost, and where nobody knows all of it what is known.
+func bill(b review.Bill) string {
+	if b.Unknown && b.USD == 0 && len(b.Unpriced) > 0 {
+		return "unknown (no price for " + text(strings.Join(b.Unpriced, ", ")) + ")"
+	}
+	return spent(b.USD, b.Unknown)
+}
+
+// spent is an amount that is not all where some of it is unknown.
+func spent(usd float64, unknown bool) string {
+	switch {
+	case unknown && usd == 0:
+		return "unknown"
+	case unknown && usd < 0.01:
+		return fmt.Sprintf("more than $%.4f", usd)
+	case unknown:
+		return "more than " + dollars(usd)
+	}
+	return dollars(usd)
 }
 
 // count is a number as people read it.

@@ -32,10 +32,10 @@ type runView struct {
 	Effects     []store.Entry
 	Incidents   []store.Incident
 	Files       []string
-	// CostUSD and Tokens are known ones of all agents.
-	CostUSD float64
-	Tokens  int
-	Took    time.Duration
+	// Bill is what all agents cost, Tokens are the known ones.
+	Bill   review.Bill
+	Tokens int
+	Took   time.Duration
 	// Cancel and Resume are true when the visitor can; Live when the page goes on changing.
 	Cancel, Resume, Live bool
 	// Asked is true when the visitor has just had it resumed.
@@ -118,13 +118,13 @@ func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, erro
 	} else {
 		p.goesOn(rounds)
 	}
+	p.Bill = review.BillOf(p.Agents...)
 	for _, a := range p.Agents {
-		p.CostUSD += value(a.Usage.CostUSD)
 		p.Tokens += value(a.Usage.InputTokens) + value(a.Usage.OutputTokens)
 	}
 	if now != nil {
 		for _, a := range now.Agents {
-			p.CostUSD += a.CostUSD
+			p.Bill.USD, p.Bill.Unknown = p.Bill.USD+a.CostUSD, p.Bill.Unknown || a.Unpriced
 			p.Tokens += a.Tokens
 		}
 	}

@@ -22,3 +22,22 @@ func TestAScanIsShown(t *testing.T) {
 	s.shows(t, runLink(r.ID), "Quick scan", "complex", "It is about money.", "1 review thread is unresolved.", "rounding", "Cents are rounded twice. &lt;script&gt;", "internal/pay/total.go:42")
 	s.shows(t, "/runs?outcome=flagged", r.ReviewID)
 }
+
+// A cost that nobody knows is not taken for nothing.
+func TestACostNobodyKnows(t *testing.T) {
+	n, free := 10, 0.0
+	static := review.AgentReceipt{Usage: review.Usage{CostUSD: &free}}
+	unpriced := review.AgentReceipt{Model: "llama", Usage: review.Usage{LLMCalls: 1, InputTokens: &n, OutputTokens: &n}}
+	lost := review.AgentReceipt{Model: "llama", Usage: review.Usage{LLMCalls: 1}}
+	paid := review.AgentReceipt{Usage: review.Usage{LLMCalls: 1, CostUSD: pointer(0.25)}}
+	for want, agents := range map[string][]review.AgentReceipt{
+		"$0": {static}, "$0.25": {static, paid}, "unknown (no price for llama)": {static, unpriced, unpriced}, "unknown": {static, lost}, "more than $0.25": {unpriced, paid},
+	} {
+		if got := bill(review.BillOf(agents...)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := spent(0.001, true); got != "more than $0.0010" {
+		t.Error(got)
+	}
+}

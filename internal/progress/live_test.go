@@ -229,11 +229,13 @@ func TestSummarySums(t *testing.T) {
 	}
 	none, free := 0, 0.0
 	static := review.AgentReceipt{Usage: review.Usage{InputTokens: &none, CostUSD: &free}}
+	unpriced := review.AgentReceipt{Model: "llama", Usage: review.Usage{LLMCalls: 1, InputTokens: &n, OutputTokens: &n}}
 	for want, r := range map[string]review.RunResult{
 		"":                            {Receipt: review.Receipt{Agents: []review.AgentReceipt{static}}},
 		", 1.5k tok, $0.25":           {Receipt: review.Receipt{Agents: []review.AgentReceipt{static, asked(&usd)}}},
 		", 1.5k tok":                  {Receipt: review.Receipt{Agents: []review.AgentReceipt{asked(nil)}}},
 		", 3.0k tok, more than $0.25": {Receipt: review.Receipt{Agents: []review.AgentReceipt{asked(&usd), asked(nil)}}},
+		", 3.0k tok, cost unknown (no price for llama)": {Receipt: review.Receipt{Agents: []review.AgentReceipt{static, unpriced}}},
 		", 4.5k tok, $0.75": {Rounds: []review.RoundResult{
 			{Agents: []review.AgentReceipt{asked(&usd)}, Fix: &review.FixOutcome{Agent: asked(&usd)}}, {Agents: []review.AgentReceipt{asked(&usd), static}},
 		}},

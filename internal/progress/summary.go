@@ -235,22 +235,22 @@ func spent(r review.RunResult) string {
 		all = r.Receipt.Agents
 	}
 	var sums agent
-	unpriced := false
 	for _, a := range all {
 		sums.spend(a.Usage)
-		unpriced = unpriced || a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil
 	}
 	if sums.tokens == nil || *sums.tokens == 0 {
 		return ""
 	}
 	text := ", " + tokens(sums.tokens)
-	switch {
-	case sums.cost == nil:
-		return text
-	case unpriced:
-		return text + ", more than " + money(sums.cost)
+	switch bill := review.BillOf(all...); {
+	case bill.Unknown && bill.USD > 0:
+		return text + ", more than " + money(&bill.USD)
+	case bill.Unknown && len(bill.Unpriced) > 0:
+		return text + ", cost unknown (no price for " + line(strings.Join(bill.Unpriced, ", ")) + ")"
+	case bill.Known && !bill.Unknown:
+		return text + ", " + money(&bill.USD)
 	}
-	return text + ", " + money(sums.cost)
+	return text
 }
 
 // lastFix is the newest fix of a run, whose agent stands in no review's receipt.

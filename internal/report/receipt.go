@@ -82,27 +82,25 @@ func reviewers(r review.Receipt) int {
 
 // spent is what agents cost together: tokens and dollars as far as they are known.
 func spent(agents []review.AgentReceipt) []string {
-	total, usd, priced, unpriced := 0, 0.0, false, false
+	total := 0
 	for _, a := range agents {
 		for _, n := range []*int{a.Usage.InputTokens, a.Usage.OutputTokens} {
 			if n != nil {
 				total += *n
 			}
 		}
-		if a.Usage.CostUSD != nil {
-			usd, priced = usd+*a.Usage.CostUSD, true
-		}
-		unpriced = unpriced || a.Usage.LLMCalls > 0 && a.Usage.CostUSD == nil
 	}
 	if total == 0 {
 		return nil
 	}
 	parts := []string{shortNumber(total) + " tokens"}
-	switch {
-	case priced && unpriced:
-		parts = append(parts, fmt.Sprintf("more than %.4f USD", usd))
-	case priced:
-		parts = append(parts, fmt.Sprintf("%.4f USD", usd))
+	switch bill := review.BillOf(agents...); {
+	case bill.Unknown && bill.USD > 0:
+		parts = append(parts, fmt.Sprintf("more than %.4f USD", bill.USD))
+	case bill.Unknown: // the table names the model
+		parts = append(parts, "cost unknown")
+	case bill.Known:
+		parts = append(parts, fmt.Sprintf("%.4f USD", bill.USD))
 	}
 	return parts
 }

@@ -473,6 +473,20 @@ func TestOnlyWhatCountsIsAStep(t *testing.T) {
 	}
 }
 
+// A cost that nobody knows is not taken for nothing, beside a reviewer that asks no model.
+func TestACostNobodyKnows(t *testing.T) {
+	n, free := 1500, 0.0
+	d := samples()["static"]
+	d.Receipt.Agents = []review.AgentReceipt{
+		{Name: "static", Role: review.RoleReviewer, Kind: review.KindStatic, State: review.AgentComplete, Usage: review.Usage{CostUSD: &free}},
+		{Name: "general", Role: review.RoleReviewer, Kind: review.KindBuiltin, Model: "llama", State: review.AgentComplete, Usage: review.Usage{LLMCalls: 1, InputTokens: &n, OutputTokens: &n}},
+	}
+	law(t, d)
+	if body := Render(d); !strings.Contains(body, "3000 tokens, cost unknown</summary>") {
+		t.Error(body)
+	}
+}
+
 // Why no reviewer answered is said at the beginning where it is the same for all of them, and prloop's own agents were asked.
 func TestACommonReasonIsSaidFirst(t *testing.T) {
 	const refused, others = "model endpoint api.example.com refuses the key: HTTP 401", "The receipt "

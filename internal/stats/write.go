@@ -315,7 +315,10 @@ func percent(part, whole int) string {
 // dollars marks a sum in which something is missing.
 func dollars(usd float64, unpriced int) string {
 	text := fmt.Sprintf("$%.2f", usd)
-	if unpriced > 0 {
+	switch {
+	case unpriced > 0 && usd == 0:
+		return "unknown"
+	case unpriced > 0:
 		return "> " + text
 	}
 	return text
