@@ -532,6 +532,9 @@ func TestServePolls(t *testing.T) {
 	if reports(p) != 2 || reports(draft) != 1 {
 		t.Errorf("%d reports on #7, %d on #8", reports(p), reports(draft))
 	}
+	if n := strings.Count(h.log(), "acme/widgets is served for the first time: open pull requests to review, but for those that flags leave out: 2; prloop pause holds them back\n"); n != 1 {
+		t.Errorf("it was said %d times that what is open is reviewed", n)
+	}
 }
 
 // A repository that is not there, or that this login may not read, is told of at once, also by prloop status, and so is that it can be read again.

@@ -201,6 +201,13 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 			changed = append(changed, d.want(repo, intake.Look{PR: before.PR, Priority: intake.Found}))
 		}
 	}
+	since, err := d.noted(ctx, firstOf(repo))
+	if err != nil {
+		return err
+	}
+	if since.IsZero() && len(changed) > 0 {
+		d.Said(fmt.Sprintf("%s is served for the first time: open pull requests to review, but for those that flags leave out: %d; prloop pause holds them back", repo, len(changed)))
+	}
 	for _, w := range changed {
 		if err := d.record.Want(ctx, w); err != nil {
 			return err

@@ -83,6 +83,7 @@ func Serve(h host.Host) subcommand.Command {
 		Short: "Review pull requests as GitHub reports them",
 		Long: "REPO is [HOST/]OWNER/NAME, or [HOST/]OWNER/* for all repositories of an owner. Webhooks are received at /webhook; docs/daemon.md explains the set-up on GitHub.\n" +
 			"A pull request is reviewed when it is opened or made ready, and after a push; comments such as \"!prloop review\" are answered.\n" +
+			"At its first start on a repository, all its open pull requests are reviewed.\n" +
 			"Nothing is lost when the process is stopped or killed: the next prloop serve continues its runs.",
 		Example: "  prloop serve acme/widgets --poll\n  prloop serve acme/widgets --secret-file webhook.secret\n  prloop serve 'acme/*' --listen 0.0.0.0:8080 --reviews 4",
 		Flags:   f,
