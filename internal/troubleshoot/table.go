@@ -160,7 +160,7 @@ var table = []row{
 	{as(func(*starter.ExistsError) string { return "look at it, or replace it with --force" }), advice.Usage},
 
 	// One run at a time.
-	{as(func(e *store.HeldError) string { return "wait for it to end, or look at it: prloop show " + e.Run }), advice.Failed},
+	{as(func(*store.HeldError) string { return "wait for it to end; prloop runs lists what is under way" }), advice.Failed},
 	{is(store.ErrStale, "another process has taken the pull request over; see: prloop runs"), advice.Failed},
 
 	// git.
