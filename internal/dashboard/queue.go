@@ -1,9 +1,14 @@
 package dashboard
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/queue"
+	"github.com/prloop/prloop/review"
 )
 
 // rowsOfQueue is how many of a kind the page of the queue shows.
@@ -26,4 +31,24 @@ func (d *Dashboard) queuePage(w http.ResponseWriter, r *http.Request, v visitor)
 	}
 	d.render(w, r, http.StatusOK, "queue", view{Title: "Queue", Section: "queue", Data: queueView{st, v.Operator}})
 	return nil
+}
+
+// subject finds the repository and the number of what servers are at.
+var subject = lazyregexp.New(`^(?:([^/#]+)/)?([^/#]+)/([^/#]+)#([0-9]+)`)
+
+// subjectLink is the page of the pull request on GitHub, where there may be none here yet; empty for anything else.
+func subjectLink(what string) string {
+	m := subject.FindStringSubmatch(what)
+	if m == nil {
+		return ""
+	}
+	return (&url.URL{Scheme: "https", Host: cmp.Or(m[1], "github.com"), Path: "/" + m[2] + "/" + m[3] + "/pull/" + m[4]}).String()
+}
+
+// becameOf is what became of something servers were asked for, in the words of runs where it came to one.
+func becameOf(outcome string) string {
+	if outcome == "nothing" {
+		return "nothing to do"
+	}
+	return progress.Words(review.Outcome(outcome))
 }

@@ -40,3 +40,52 @@ func TestQueue(t *testing.T) {
 		t.Errorf("a person sees what concerns others:\n%s", body)
 	}
 }
+
+// What was asked for leads to its pull request, and what became of it stands in the words of runs.
+func TestWordsOfTheQueue(t *testing.T) {
+	ctx, st := t.Context(), newState(t)
+	for i, outcome := range []string{"set_aside", "nothing"} {
+		repo := "github.com/acme/shop"
+		want := store.Want{Subject: store.Subject(repo, 40+i, 0), Repo: repo, PR: 40 + i, Priority: 2}
+		if _, err := st.store.Deliver(ctx, store.Delivery{GUID: outcome, Event: "pull_request", Action: "opened"}, want); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.store.Settle(ctx, want.Subject, 1, store.Settled{Outcome: outcome, Why: "it is so"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := queue.SetUnread(ctx, st.store, "acme/nothing", "not found, or this login may not read it"); err != nil {
+		t.Fatal(err)
+	}
+	s := st.serve(t, Options{})
+	s.enter(t)
+	body := s.shows(t, "/queue", "a person is needed", "nothing to do", `<a href="https://github.com/acme/shop/pull/40" rel="noreferrer">acme/shop#40</a>`, "acme/nothing is not seen since", "not found, or this login may not read it")
+	if strings.Contains(body, "set_aside") {
+		t.Errorf("a word for machines:\n%s", body)
+	}
+	for what, want := range map[string]string{
+		"ghe.example.com/acme/shop#7/123": "https://ghe.example.com/acme/shop/pull/7", "acme/shop#7": "https://github.com/acme/shop/pull/7", "acme/shop": "", "javascript:alert(1)//x#7": "", "local changes": "",
+	} {
+		if got := subjectLink(what); got != want {
+			t.Errorf("%s leads to %q, want %q", what, got, want)
+		}
+	}
+}
+
+// The last seven days have seven bars, and the chart says which days they are.
+func TestDaysOfUsage(t *testing.T) {
+	st := newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	st.end(t, r, review.ChangesRequested, "1 P1 must be fixed", made(review.P1, "Total divides by zero", "security"))
+	s := st.serve(t, Options{})
+	s.enter(t)
+	now := s.Now().UTC()
+	body := s.shows(t, "/usage?since=7d", now.AddDate(0, 0, -6).Format("2 Jan")+" to "+now.Format("2 Jan")+". Dollars a day")
+	if n := strings.Count(body, `class="bar"`); n != 7 {
+		t.Errorf("%d bars", n)
+	}
+	body = s.shows(t, runLink(r.ID), "changes requested")
+	if strings.Contains(body, `<span class="dim">request_changes</span>`) {
+		t.Error("the verdict of a round is a word for machines")
+	}
+}

@@ -108,7 +108,7 @@ var functions = template.FuncMap{
 	"previewLink": func(name string) string { return repoLink("previews", name) }, "noticedLink": noticedLink,
 	"gateTone": func(s review.GateState) string { return gateTones[s] }, "target": func(repo string, pr int) string { return repo + "#" + strconv.Itoa(pr) },
 	"repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
-	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort,
+	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort, "subjectLink": subjectLink, "becameOf": becameOf, "consensus": consensus,
 	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became, "posted": posted, "becameTone": func(b review.Became) string { return becameTones[b] },
 }
 
@@ -116,6 +116,17 @@ var functions = template.FuncMap{
 func runShort(run string) string {
 	_, short, _ := strings.Cut(run, "_")
 	return cmp.Or(short, run)
+}
+
+// consensus is a verdict in the words of runs that end with it.
+func consensus(c string) string {
+	switch review.Conclusion(c) {
+	case review.Approve:
+		return progress.Words(review.Converged)
+	case review.RequestChanges:
+		return progress.Words(review.ChangesRequested)
+	}
+	return c
 }
 
 // changes are those of policies, beside the time at which the page is made.

@@ -84,7 +84,8 @@ func (d *Dashboard) usagePage(w http.ResponseWriter, r *http.Request, v visitor)
 	}
 	now := d.Now()
 	from, _ := stats.Since(since, now)
-	over := store.Over{Since: from, Keys: v.keys()} // none is not all
+	from = from.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1) // whole days, today's so far included
+	over := store.Over{Since: from, Keys: v.keys()}           // none is not all
 	switch {
 	case repo != "" && v.Operator:
 		over.Repos = []string{repo}
@@ -141,6 +142,10 @@ func (u *usageView) fill(rows []*stats.Row) {
 	}
 	u.All = cmp.Or(u.All, &stats.Row{})
 }
+
+// First and Last are the days that the chart begins and ends with.
+func (u usageView) First() time.Time { return u.Days[0].Date }
+func (u usageView) Last() time.Time  { return u.Days[len(u.Days)-1].Date }
 
 // chart makes a bar of every day, those without a run too.
 func (u *usageView) chart(days map[time.Time]*stats.Row, since, now time.Time) {
