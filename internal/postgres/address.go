@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -32,6 +34,14 @@ type Address struct {
 	lease  time.Duration
 	// written is whether the password stands in the address itself.
 	written bool
+
+	// answer is how long the database may take to begin an answer, changing how many make or change tables at the moment.
+	answer   time.Duration
+	changing atomic.Int32
+
+	mu sync.Mutex
+	// unanswered is when something was asked last that was not answered.
+	unanswered time.Time
 }
 
 // always are the settings of each connection. What a commit has said is on disk, whatever the server's own setting.
@@ -72,7 +82,8 @@ func Parse(address string) (*Address, error) {
 	}
 	c := a.config.ConnConfig
 	c.ConnectTimeout = 10 * time.Second
-	c.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}).DialContext
+	a.answer = max(answerTime, a.lease)
+	c.DialFunc = a.dial
 	maps.Copy(c.RuntimeParams, always)
 	for name, value := range unlessGiven {
 		if c.RuntimeParams[name] == "" {

@@ -62,7 +62,8 @@ func KindOf(err error) Kind {
 		return ""
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return ""
-	case errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(*net.OpError)), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+	case errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(*net.OpError)), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, pgconn.ErrConnClosed): // what pgx makes of many an end
 		return Gone
 	}
 	return ""

@@ -334,6 +334,8 @@ func (m *Member) DB(n int) *sql.DB {
 // Change does fn, which makes or changes the tables of a schema, while no other process changes the database as a whole. Afterwards
 // processes that were buried write none of them.
 func (m *Member) Change(ctx context.Context, schema string, fn func() error) error {
+	m.address.changing.Add(1)
+	defer m.address.changing.Add(-1)
 	return alone(ctx, m.address.pool(m.id, 1).ConnConfig, func(conn *pgx.Conn) error {
 		if err := fn(); err != nil {
 			return err
