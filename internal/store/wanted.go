@@ -147,7 +147,7 @@ func (s *Store) want(ctx context.Context, tx *sql.Tx, w Want) error {
 			priority = CASE WHEN wanted.asked > wanted.handled AND wanted.priority < excluded.priority THEN wanted.priority ELSE excluded.priority END,
 			renewed = CASE WHEN excluded.renewed = 1 THEN wanted.asked + 1 ELSE wanted.renewed END,
 			since = CASE WHEN wanted.asked > wanted.handled THEN wanted.since ELSE excluded.since END,
-			due = CASE WHEN $13 = 1 AND wanted.asked > wanted.handled AND wanted.outcome = 'waits' AND wanted.due > excluded.due THEN wanted.due
+			due = CASE WHEN $13 = 1 AND wanted.asked > wanted.handled AND (wanted.outcome = 'waits' AND wanted.due > excluded.due OR wanted.queued > wanted.handled AND wanted.due < wanted.since) THEN wanted.due
 				WHEN wanted.asked > wanted.handled AND wanted.since + $8 < excluded.due AND excluded.due > wanted.due THEN
 				CASE WHEN wanted.since + $8 > wanted.due THEN wanted.since + $8 ELSE wanted.due END ELSE excluded.due END`,
 		w.Subject, w.Repo, w.PR, w.Comment, w.Priority, renewed, settle, settleMost*settle, string(w.Key), said, saidMost, " "+intake.Member+" ", patient)
@@ -253,9 +253,9 @@ func (s *Store) Queued(ctx context.Context, subject string) error {
 }
 
 // Begin notes that a task begins with a subject, and gives what is wanted of it; ErrNotFound when nothing ever was. What is asked for from then
-// on is due again.
+// on is due again. Until somebody who is not patient asks, it stays due from before it was asked for, so that Postpone can tell.
 func (s *Store) Begin(ctx context.Context, subject string) (Wanted, error) {
-	if _, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = asked WHERE subject = $1`, subject); err != nil {
+	if _, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = asked, due = since - 1 WHERE subject = $1`, subject); err != nil {
 		return Wanted{}, s.wrap("begin with "+subject, err)
 	}
 	return s.Wanted(ctx, subject)
@@ -300,10 +300,11 @@ func (s *Store) Settle(ctx context.Context, subject string, asked int64, r Settl
 // Waits is the outcome of what is put off and did not fail.
 const Waits = "waits"
 
-// Postpone puts something off. It counts as a failed try unless it waits.
+// Postpone puts something off, but not what was asked for since it began, unless that is patient. It counts as a failed try unless it waits.
 func (s *Store) Postpone(ctx context.Context, subject string, wait time.Duration, r Settled) error {
 	clock := s.dialect.clock()
-	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled, tries = CASE WHEN $3 = 'waits' THEN tries ELSE tries + 1 END, due = `+clock+` + $2,
+	_, err := s.write.ExecContext(ctx, `UPDATE wanted SET queued = handled, tries = CASE WHEN $3 = 'waits' THEN tries ELSE tries + 1 END,
+		due = CASE WHEN asked > queued AND queued > handled AND due >= since AND due < `+clock+` + $2 THEN due ELSE `+clock+` + $2 END,
 		outcome = $3, why = $4, run = $5, seen = $6, updated = `+clock+` WHERE subject = $1`,
 		subject, wait.Microseconds(), r.Outcome, r.Why, r.Run, r.Seen)
 	return s.wrap("postpone "+subject, err)

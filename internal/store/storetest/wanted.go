@@ -157,7 +157,8 @@ func testForgetComments(t *testing.T, b Backend) {
 	}
 }
 
-// testSettleTime: what is asked for again within its settle time waits anew, and not for ever. What waits is not brought forward by what is patient.
+// testSettleTime: what is asked for again within its settle time waits anew, and not for ever. What waits is not brought forward by what is patient, and what is asked
+// for in the middle of a look does not wait with it.
 func testSettleTime(t *testing.T, b Backend) {
 	s, ctx := open(t, b.New(t)), t.Context()
 	w := store.Want{Subject: "x", Settle: time.Hour}
@@ -190,6 +191,23 @@ func testSettleTime(t *testing.T, b Backend) {
 		must(t, err)
 		if waits := got.Due.Sub(got.Since) > time.Minute; waits != patient {
 			t.Errorf("patient: %v, it waits for %v", patient, got.Due.Sub(got.Since))
+		}
+	}
+	for _, outcome := range []string{store.Waits, "failed"} { // of a look that somebody asks anew in the middle of
+		for _, patient := range []bool{true, false} {
+			w := store.Want{Subject: fmt.Sprint(outcome, patient)}
+			must(t, s.Want(ctx, w))
+			must(t, s.Queued(ctx, w.Subject))
+			begun, err := s.Begin(ctx, w.Subject)
+			must(t, err)
+			w.Patient = patient
+			must(t, s.Want(ctx, w))
+			must(t, s.Postpone(ctx, w.Subject, time.Hour, store.Settled{Outcome: outcome}))
+			got, err := s.Wanted(ctx, w.Subject)
+			must(t, err)
+			if waits := got.Due.Sub(got.Since) > time.Minute; waits != patient || got.Asked != begun.Asked+1 || got.Begun {
+				t.Errorf("%s, patient: %v, it waits for %v: %+v", outcome, patient, got.Due.Sub(got.Since), got)
+			}
 		}
 	}
 	got, err := s.Wanted(ctx, "y")
