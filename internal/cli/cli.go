@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // --quiet-hours names time zones, which small containers do not have
 
 	"github.com/spf13/cobra"
 
