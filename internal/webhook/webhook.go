@@ -29,8 +29,9 @@ const (
 	held     = 64 << 20
 	common   = 1 << 20
 	patience = 5 * time.Second
-	// step is for how much of a body there is room at first; from then on it is for twice as much as has come. So a client that says how much it
-	// will send, and sends nothing, holds no more than this.
+	// step is how much of a body there is room for beside held, on each connection: whoever fills held keeps out none of those that are no
+	// larger, as nearly all are (threats.md T678). From then on there is to be room for twice as much as has come, so that a client that says
+	// how much it will send, and sends nothing, takes none of it.
 	step = 64 << 10
 	// ShortestSecret is the least length of a secret, in bytes.
 	ShortestSecret = 16
@@ -140,11 +141,13 @@ func (h *handler) take(r *http.Request) (status int, why string) {
 	if r.ContentLength > common {
 		room = h.large
 	}
-	defer func() { room.Release(int64(len(d.Body))) }()
+	defer func() { room.Release(max(int64(len(d.Body))-step, 0)) }()
 	for have := int64(0); have < r.ContentLength; have = int64(len(d.Body)) {
 		more := min(max(have, step), r.ContentLength-have)
-		if err := await(r.Context(), room, more); err != nil {
-			return http.StatusServiceUnavailable, "there are too many deliveries at once"
+		if have > 0 {
+			if err := await(r.Context(), room, more); err != nil {
+				return http.StatusServiceUnavailable, "there are too many deliveries at once"
+			}
 		}
 		d.Body = append(make([]byte, 0, have+more), d.Body...)[:have+more]
 		if _, err := io.ReadFull(r.Body, d.Body[have:]); err != nil {
