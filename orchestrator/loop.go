@@ -174,7 +174,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err != nil {
 		return none, false, err
 	}
-	snap := facts.Snapshot
+	snap, resumed := facts.Snapshot, !p.fresh
 	if snap.Superseded != "" {
 		return superseded(req, *p, snap.PR.URL, snap.Superseded), false, nil
 	}
@@ -299,7 +299,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: p.objected, still: l.still(req, p)}
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: p.objected, resumed: resumed, still: l.still(req, p)}
 			if req.sticky() {
 				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
 			} else {

@@ -196,7 +196,6 @@ func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Reque
 		return nil
 	}
 	_, err := doJSON(ctx, steps, step, func(ctx context.Context) ([]string, error) {
-		var done []string
 		if scan != "" {
 			one, err := l.commentAt(ctx, snap.PR, scan)
 			if err != nil {
@@ -204,22 +203,49 @@ func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Reque
 			}
 			older = append(older, one...)
 		}
-		for _, c := range older {
-			d, err := l.deliver(ctx, effects.Minimize{Minimizer: l.Minimizer}, effects.Effect{
-				Key: effects.MinimizeKey(c.ID), Nonce: l.Nonce(), Run: req.Run, Target: req.Target, Head: snap.PR.HeadSHA, Payload: c.ID,
-			}, snap.PR)
-			switch {
-			case ctx.Err() != nil:
-				return nil, errors.Join(context.Cause(ctx), err)
-			case err != nil:
-				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "older reports stay open: " + sanitize.Redact(err.Error())})
-				return done, nil
-			case d.Overtaken != "":
-				return done, nil
-			}
-			done = append(done, d.Ref)
-		}
-		return done, nil
+		return l.collapse(ctx, req, snap.PR, older)
 	})
+	return err
+}
+
+// collapse collapses comments of ours. Where it cannot be done the run goes on.
+func (l *Loop) collapse(ctx context.Context, req Request, pr review.PullRequest, all []OurComment) (done []string, err error) {
+	for _, c := range all {
+		d, err := l.deliver(ctx, effects.Minimize{Minimizer: l.Minimizer}, effects.Effect{
+			Key: effects.MinimizeKey(c.ID), Nonce: l.Nonce(), Run: req.Run, Target: req.Target, Head: pr.HeadSHA, Payload: c.ID,
+		}, pr)
+		switch {
+		case ctx.Err() != nil:
+			return nil, errors.Join(context.Cause(ctx), err)
+		case err != nil:
+			l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "older reports stay open: " + sanitize.Redact(err.Error())})
+			return done, nil
+		case d.Overtaken != "":
+			return done, nil
+		}
+		done = append(done, d.Ref)
+	}
+	return done, nil
+}
+
+// minimizeForgotten collapses the reports of a run that were posted after a backup was made, from which its record was restored: the record knows
+// nothing of them, and reviewers may have answered otherwise since (threats.md T679). nonce is that of the report which takes their place.
+func (l *Loop) minimizeForgotten(ctx context.Context, req Request, s saying, nonce string) error {
+	if l.Minimizer == nil {
+		return nil
+	}
+	viewer, err := l.Forge.Viewer(ctx, s.pr.Repo.Host)
+	if err != nil {
+		return err
+	}
+	comments, err := l.Poster.CommentsSince(ctx, s.pr, since(s.pr))
+	if err != nil {
+		return err
+	}
+	forgotten := standing(comments, func(c review.Comment) bool {
+		m, ok := sanitize.ParseMarker(c.Body)
+		return ok && m.Run == req.Run && m.Round >= s.round && m.Command == "" && m.Nonce != nonce && effects.Same(c.Author, viewer)
+	})
+	_, err = l.collapse(ctx, req, s.pr, forgotten)
 	return err
 }

@@ -44,6 +44,8 @@ type saying struct {
 	objected []string
 	// sticky is true for a report whose comment gets others in its place.
 	sticky bool
+	// resumed is true for a report of a round that another process began, or this one before a restore.
+	resumed bool
 	// still says what keeps it from being said by now; nil when nothing can.
 	still func(ctx context.Context) (string, error)
 }
@@ -90,6 +92,9 @@ func (l *Loop) publishAs(ctx context.Context, steps Steps, req Request, s saying
 		}
 		done, err := doJSON(ctx, steps, fmt.Sprintf("round %d: post %s part %d", s.round, s.op, part), func(ctx context.Context) (posted, error) {
 			done, err := l.deliverWhile(ctx, l.comment(req.Target.Repo), e, s.pr, s.held)
+			if err == nil && done.Overtaken == "" && s.resumed && part == 1 {
+				err = l.minimizeForgotten(ctx, req, s, nonce)
+			}
 			return posted{URL: done.Ref, Overtaken: done.Overtaken}, err
 		})
 		if err != nil {

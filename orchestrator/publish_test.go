@@ -398,3 +398,48 @@ func TestPublishSaysNothingOfWhatIsNoMore(t *testing.T) {
 		})
 	}
 }
+
+// A run whose record was restored from a backup collapses what it had posted since, and nothing else; one that was not interrupted asks for nothing
+// (threats.md T679).
+func TestForgottenReportsAreCollapsed(t *testing.T) {
+	in := round()
+	for _, c := range []struct {
+		what             string
+		run, command     string
+		round            int
+		theirs, own, new bool
+		collapsed        int
+	}{
+		{what: "a report of the run", run: in.Request.Run, round: 1, collapsed: 1},
+		{what: "one of a later round", run: in.Request.Run, round: 2, collapsed: 1},
+		{what: "one of an earlier round", run: in.Request.Run, round: 0},
+		{what: "a part of this very report", run: in.Request.Run, round: 1, own: true},
+		{what: "another run's", run: "20260101T000000.000Z_0123456789abcdef", round: 1},
+		{what: "a command's", run: in.Request.Run, round: 1, command: "sec"},
+		{what: "somebody else's", run: in.Request.Run, round: 1, theirs: true},
+		{what: "a run that was not interrupted", run: in.Request.Run, round: 1, new: true},
+	} {
+		w := &bearing{picky: &picky{world: &world{now: time.Unix(1_800_000_000, 0), head: headSHA}}}
+		l := w.loop()
+		l.Minimizer = w
+		m := l.marker(in.Request, c.round, strings.Repeat("b", 32))
+		if m.Run, m.Command = c.run, c.command; c.own {
+			m.Nonce = l.Nonce()
+			l.Nonce = func() string { return m.Nonce }
+		}
+		texts, err := sanitize.Comment("Words.", m, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.add(texts[0].String())
+		if c.theirs {
+			w.comments[0].Author = review.Person{Login: "mallory", ID: 666}
+		}
+		if _, _, err := l.publish(t.Context(), inline{}, in.Request, saying{round: 1, op: OpReport, pr: in.Snapshot.PR, body: "report", resumed: !c.new}); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.hidden) != c.collapsed {
+			t.Errorf("%s: %q are collapsed, want %d", c.what, w.hidden, c.collapsed)
+		}
+	}
+}

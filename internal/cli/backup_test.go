@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,5 +49,40 @@ func TestBackupOfAServer(t *testing.T) {
 	all := h.settled(2)
 	if reports(p) != 1 || reports(second) != 1 {
 		t.Errorf("after the restore: %+v, %d and %d reports", all, reports(p), reports(second))
+	}
+}
+
+// A backup is made while reviewers are at work, the run posts its report, and the backup is restored: the run posts it again, and collapses the one that its
+// record does not know of (threats.md T679).
+func TestBackupOfARunAtWork(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	slow := filepath.Join(h.home, "slow.sh")
+	script := "#!/bin/sh\ncd " + h.home + "\ncat >/dev/null\necho asked >>slow.asked\nuntil [ -e free ]; do sleep 0.05; done\nexec ./clean.sh </dev/null\n"
+	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := h.serve("", "--reviewers", "exec:"+slow)
+	p := h.open(7, nil)
+	h.within("slow to be at work", func() bool { return h.asked("slow") == 1 })
+	file := filepath.Join(h.home, "backup.tar.gz")
+	h.run("backup", file)
+	h.free()
+	if w := h.settled(1)["#7"]; w.Outcome != "converged" {
+		t.Fatalf("opened: %+v", w)
+	}
+	s.stop(t, syscall.SIGKILL)
+	h.env = append(h.env, "PRLOOP_STATE="+filepath.Join(h.home, "restored"))
+	h.run("restore", file)
+	h.database = filepath.Join(h.home, "restored", "prloop.db")
+	h.serve("", "--reviewers", "exec:"+slow)
+	h.within("the report to be posted again", func() bool { return reports(p) == 2 })
+	h.settled(1)
+	var open []bool
+	for _, c := range p.Comments() {
+		open = append(open, !c.Minimized)
+	}
+	if !slices.Equal(open, []bool{false, true}) {
+		t.Errorf("of the reports stand open: %v, want the last", open)
 	}
 }
