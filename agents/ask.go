@@ -41,7 +41,7 @@ func said(spec Spec, tries []*attempt) answer.Said {
 	last := tries[len(tries)-1]
 	s := answer.Said{Ended: last.ended == nil, Attempts: len(tries), Log: last.result.StderrTail}
 	if len(tries) > 1 {
-		s.Notes = append(s.Notes, "first answer refused: "+tries[0].invalid.Error())
+		s.Notes = append(s.Notes, "first answer refused: "+openly(tries[0].invalid))
 	}
 	s.Notes = append(s.Notes, last.notes...)
 	for _, t := range tries {
@@ -59,7 +59,7 @@ func said(spec Spec, tries []*attempt) answer.Said {
 		s.Valid = &last.env
 	}
 	if !last.complete() {
-		s.Why = last.why()
+		s.Why, s.Detail = last.kind(), last.why()
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -149,7 +150,7 @@ func TestCancelEndsTheQuestion(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	a := Ask(ctx, fake(t, "ignore-term"), task(), func(review.Event) { cancel() })
-	if a.Receipt.State != review.AgentFailed || a.Receipt.Attempts != 1 || !strings.Contains(a.Receipt.Reason, "canceled") {
+	if a.Receipt.State != review.AgentFailed || a.Receipt.Attempts != 1 || !strings.Contains(a.Receipt.Whole(), "canceled") {
 		t.Errorf("%+v", a.Receipt)
 	}
 }
@@ -159,8 +160,8 @@ func TestSecretsOnStandardErrorAreTakenOut(t *testing.T) {
 	spec := script(t, "cat >/dev/null\nprintf '{\"event\":\"log\",\"message\":\"using "+modes.Secret()+"\"}\\n'\necho 'using "+modes.Secret()+"' >&2\nexit 4\n")
 	var events string
 	a := Ask(t.Context(), spec, task(), func(e review.Event) { events += e.Message })
-	if all := events + a.Receipt.Reason + a.Log; strings.Contains(all, modes.Secret()) || strings.Count(all, "using") != 3 {
-		t.Errorf("event %q, reason %q, log %q", events, a.Receipt.Reason, a.Log)
+	if all := events + a.Receipt.Whole() + a.Log; strings.Contains(all, modes.Secret()) || strings.Count(all, "using") != 3 {
+		t.Errorf("event %q, reason %q, log %q", events, a.Receipt.Whole(), a.Log)
 	}
 }
 
@@ -172,7 +173,27 @@ func TestTextOfAChildIsMadeVisible(t *testing.T) {
 	if len(got) != 1 || got[0] != "a⟨U+001B⟩[2Jb⟨U+202E⟩c" {
 		t.Errorf("event %q", got)
 	}
-	if strings.ContainsRune(a.Receipt.Reason+a.Log, 0x1b) || !strings.Contains(a.Receipt.Reason, "exit status 4 after ") {
-		t.Errorf("reason %q, log %q", a.Receipt.Reason, a.Log)
+	if strings.ContainsRune(a.Receipt.Whole()+a.Log, 0x1b) || !strings.Contains(a.Receipt.Whole(), "exit status 4 after ") {
+		t.Errorf("reason %q, log %q", a.Receipt.Whole(), a.Log)
+	}
+}
+
+// What a program says beside its answer, and where it lies, is for the operator: everybody reads what kind of failure it is (threats.md T681).
+func TestReasonsForEverybody(t *testing.T) {
+	t.Parallel()
+	const said = "open /etc/acme/internal.conf"
+	for what, row := range map[string]struct {
+		spec Spec
+		kind string
+	}{
+		"standard error":           {script(t, "cat >/dev/null\necho '"+said+"' >&2\nexit 3\n"), "exit status 3"},
+		"text that is no answer":   {script(t, "cat >/dev/null\necho '"+said+"'\n"), "invalid answer"},
+		"a program that is not it": {Spec{Name: "x", Role: review.RoleReviewer, Path: "/etc/acme/internal.conf"}, "its program could not be run"},
+	} {
+		r := Ask(t.Context(), row.spec, task(), nil).Receipt
+		open := fmt.Sprint(r.Reason, r.Notes)
+		if r.Reason != row.kind || strings.Contains(open, "internal.conf") || !strings.Contains(r.Detail, "internal.conf") {
+			t.Errorf("%s: everybody reads %q, the operator %q", what, open, r.Detail)
+		}
 	}
 }

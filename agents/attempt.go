@@ -93,6 +93,23 @@ func (a *attempt) complete() bool { return a.ended == nil && a.invalid == nil }
 // repairable reports whether asking again with the reason can help: the child is well, its answer is not.
 func (a *attempt) repairable() bool { return a.ended == nil && a.invalid != nil }
 
+// kind is the reason as everybody may read it: what the program and its answer say is the operator's (threats.md T681).
+func (a *attempt) kind() string {
+	var exit *proc.ExitError
+	switch {
+	case a.ended == nil:
+		return "invalid answer"
+	case !errors.As(a.ended, &exit):
+		return "its program could not be run"
+	case exit.Reason == proc.ReasonIdle:
+		return exit.Kind() + "; " + idleMost
+	}
+	return exit.Kind()
+}
+
+// idleMost names the setting that bounds silence.
+const idleMost = "limits.max_idle_seconds allows no more"
+
 // why is the reason in one line: what is wrong, exit status, running time and the end of standard error, which comes first where it is prloop that speaks.
 func (a *attempt) why() string {
 	var parts []string
@@ -103,7 +120,7 @@ func (a *attempt) why() string {
 	case errors.As(a.ended, &exit):
 		parts = append(parts, strings.TrimPrefix(a.ended.Error(), "run "))
 		if exit.Reason == proc.ReasonIdle {
-			parts = append(parts, "limits.max_idle_seconds allows no more")
+			parts = append(parts, idleMost)
 		}
 		if exit.Reason != proc.ReasonNone {
 			parts = append(parts, status(a.result))

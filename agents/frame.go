@@ -152,6 +152,20 @@ func (f *framer) say(line []byte) {
 	}
 }
 
+// proseError says that the output is no answer for the text in it.
+type proseError struct{ what, quoted string }
+
+// Error quotes the text, which is for the agent and the operator alone.
+func (e *proseError) Error() string { return e.what + e.quoted }
+
+// openly is why an answer was refused, without a quote of text that belongs to no answer: everybody may read it.
+func openly(invalid error) string {
+	if prose := (*proseError)(nil); errors.As(invalid, &prose) {
+		return prose.what
+	}
+	return invalid.Error()
+}
+
 // envelope returns the one candidate once the output is complete. An error is fit to be quoted to the agent.
 func (f *framer) envelope() (doc []byte, notes []string, err error) {
 	if text := f.text.head(2); bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
@@ -175,14 +189,14 @@ func (f *framer) envelope() (doc []byte, notes []string, err error) {
 	case n > 1:
 		return nil, nil, fmt.Errorf("%d JSON envelopes, exactly one is allowed", n)
 	case n == 0 && f.prose > 0:
-		return nil, nil, fmt.Errorf("no JSON envelope, only text that starts with %q", f.sample)
+		return nil, nil, &proseError{"no JSON envelope, only text", fmt.Sprintf(" that starts with %q", f.sample)}
 	case n == 0:
 		return nil, nil, errors.New("no output: an envelope is missing")
 	}
 	b := &f.blocks[0]
 	if f.prose > 0 {
 		if b.framing == bare {
-			return nil, nil, fmt.Errorf("text beside a bare envelope (%q): write the envelope alone, or put it between BEGIN_JSON and END_JSON", f.sample)
+			return nil, nil, &proseError{"text beside a bare envelope", fmt.Sprintf(" (%q): write the envelope alone, or put it between BEGIN_JSON and END_JSON", f.sample)}
 		}
 		notes = append(notes, fmt.Sprintf("%d lines of text beside the envelope were ignored", f.prose))
 	}

@@ -169,7 +169,7 @@ func (l *Loop) inTime(ctx context.Context, left time.Duration, answer review.Ans
 		return AgentReport{}, err
 	}
 	r := answer.Receipt
-	r.State, r.Reason, r.Findings = review.AgentFailed, "its answer could not be checked in time", 0
+	r.State, r.Reason, r.Detail, r.Findings = review.AgentFailed, "its answer could not be checked in time", "", 0
 	cut(limited, &r)
 	return AgentReport{Answer: review.Answer{Receipt: r, Log: answer.Log}}, nil
 }
@@ -242,7 +242,7 @@ func answerSummary(r review.AgentReceipt) string {
 	if r.Reason == "" && r.State == review.AgentComplete {
 		return plural(r.Findings, "finding", "findings")
 	}
-	return r.Reason
+	return r.Whole()
 }
 
 // task is what one agent is told. The brief is the same for all; reviewers see the open threads, the comments analyzer
@@ -463,7 +463,7 @@ func redactReport(h AgentReport) AgentReport {
 
 // redactReceipt takes secrets out of an agent's own words in its receipt. A command agent names the models it asked.
 func redactReceipt(r *review.AgentReceipt) {
-	r.Reason = sanitize.Redact(r.Reason)
+	r.Reason, r.Detail = sanitize.Redact(r.Reason), sanitize.Redact(r.Detail)
 	for _, list := range [][]string{r.Notes, r.Usage.Models} {
 		for i := range list {
 			list[i] = sanitize.Redact(list[i])

@@ -13,7 +13,7 @@ import (
 func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, end int) bool) string {
 	c, plan := cleanerFor(in.Request.Target), in.Request.command(h)
 	d := report.Command{
-		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.commandReceipt(h)),
+		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.Request.Run, in.commandReceipt(h)),
 		Short: c.inline(plan.short(in.Snapshot.Brief)), Nothing: none(plan.narrow(in.Snapshot.Brief)),
 	}
 	if r := h.Answer.Receipt; r.State != review.AgentComplete {

@@ -22,7 +22,7 @@ func (j verdict) report(result review.RunResult) string {
 	snap := j.in.Snapshot
 	d := report.Data{
 		Target: j.in.Request.Target, Round: j.in.Round, Rounds: j.in.Request.rounds(),
-		Receipt: c.receipt(j.receipt),
+		Receipt: c.receipt(j.in.Request.Run, j.receipt),
 	}
 	if !j.next.goesOn {
 		d.Outcome, d.Reason = result.Outcome, c.inline(result.Reason)
@@ -479,7 +479,8 @@ func (c cleaner) suggestion(f review.Finding) []report.Suggestion {
 	return []report.Suggestion{{By: f.Source.Name, Text: c.block(f.Suggestion)}}
 }
 
-func (c cleaner) receipt(r review.Receipt) review.Receipt {
+// receipt is the receipt of a run as everybody may read it.
+func (c cleaner) receipt(run string, r review.Receipt) review.Receipt {
 	r.Warnings, r.Calibration = c.lines(r.Warnings), c.inline(r.Calibration)
 	r.LeftOut = slices.Clone(r.LeftOut)
 	for i := range r.LeftOut {
@@ -495,8 +496,11 @@ func (c cleaner) receipt(r review.Receipt) review.Receipt {
 	}
 	r.Agents = slices.Clone(r.Agents)
 	for i := range r.Agents {
-		r.Agents[i].Reason = c.inline(r.Agents[i].Reason)
-		r.Agents[i].Notes = c.lines(r.Agents[i].Notes)
+		a := &r.Agents[i]
+		if a.Detail != "" {
+			a.Reason, a.Detail = fmt.Sprintf("%s (whoever runs prloop sees more: `prloop show %s`)", a.Reason, run), ""
+		}
+		a.Reason, a.Notes = c.inline(a.Reason), c.lines(a.Notes)
 	}
 	return r
 }

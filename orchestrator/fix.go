@@ -205,7 +205,7 @@ func taskSummary(p review.FixPayload, setback *review.Feedback) string {
 // fixing is what a fixer's answer came to, in a few words: nothing of it is checked yet.
 func mending(a review.Answer) string {
 	if a.Receipt.Reason != "" || a.Fix == nil {
-		return a.Receipt.Reason
+		return a.Receipt.Whole()
 	}
 	return fmt.Sprintf("says %d fixed", len(a.Fix.FixedIssues))
 }
@@ -286,7 +286,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 func lost(limited context.Context, work review.FixWork) review.FixWork {
 	work = review.FixWork{Answer: review.Answer{Receipt: work.Answer.Receipt, Log: work.Answer.Log}}
 	r := &work.Answer.Receipt
-	r.State, r.Reason = review.AgentFailed, errWallTime.Error()
+	r.State, r.Reason, r.Detail = review.AgentFailed, errWallTime.Error(), ""
 	cut(limited, r)
 	return work
 }

@@ -87,7 +87,7 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		State: fix.State, Base: fix.Base, Head: fix.Head, NewerHead: fix.NewerHead, Commits: fix.Commits,
 		Files: fix.Files, Lines: fix.Lines, Checks: c.checks(fix.Checks), PushedChecks: c.checks(fix.PushedChecks),
 		Refusals: fix.Refusals, Tests: c.lines(fix.Tests), Tries: fix.Tries, Notes: c.lines(fix.Notes),
-		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],
+		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(req.Run, review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],
 	}
 	if fix.State == review.FixPatch || fix.State == review.FixFailed || fix.State == review.FixRefused {
 		d.Remarks = append(d.Remarks, c.inline(fix.Reason))

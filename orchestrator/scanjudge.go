@@ -245,7 +245,7 @@ func (in Inputs) scanEnds(read coverage.Coverage) (review.Outcome, string) {
 func (in Inputs) scanReport(r review.RunResult) report.Scan {
 	c := cleanerFor(in.Request.Target)
 	s := report.Scan{Target: in.Request.Target, Outcome: r.Outcome, Reason: c.inline(r.Reason), Complexity: r.Scan.Complexity, Reasons: c.lines(r.Scan.Reasons),
-		Standing: c.lines(r.Scan.Standing), Receipt: c.receipt(r.Receipt)}
+		Standing: c.lines(r.Scan.Standing), Receipt: c.receipt(r.Run, r.Receipt)}
 	for _, o := range r.Scan.Observations {
 		line, _ := lines(o.Line, nil)
 		s.Observations = append(s.Observations, report.Observation{Tag: c.inline(o.Tag), Text: c.inline(o.Text), File: o.File, Line: line})

@@ -35,7 +35,7 @@ func cut(limited context.Context, r *review.AgentReceipt) {
 	switch cause := context.Cause(limited); {
 	case r.State == review.AgentComplete:
 	case errors.As(cause, &stop):
-		r.Reason = stop.Why
+		r.Reason, r.Detail = stop.Why, ""
 	case errors.Is(cause, errWallTime):
 		r.OutOf = "wall time"
 	}

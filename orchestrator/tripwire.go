@@ -32,7 +32,7 @@ func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 	if err != nil {
 		return "", err
 	}
-	texts := append([]string{string(all), a.Log, a.Receipt.Reason}, a.Receipt.Notes...)
+	texts := append([]string{string(all), a.Log, a.Receipt.Reason, a.Receipt.Detail}, a.Receipt.Notes...)
 	var findings []review.Finding
 	if r := a.Reviewer; r != nil {
 		texts, findings = append(texts, r.FullReport), r.Findings

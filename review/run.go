@@ -1,6 +1,9 @@
 package review
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Verdict is the consensus of one round with its reasons (spec.md A6).
 type Verdict struct {
@@ -75,8 +78,11 @@ type AgentReceipt struct {
 	Kind  string     `json:"kind"` // one of the Kind constants
 	Model string     `json:"model,omitempty"`
 	State AgentState `json:"state"`
-	// Reason says why it is not complete; empty when it is.
+	// Reason says why it is not complete, in prloop's own words alone: everybody may read it. Empty when it is complete.
 	Reason string `json:"reason,omitempty"`
+	// Detail is all of the reason, for the operator alone: it may name endpoints, programs and files, and repeat what they say (threats.md T681). Empty
+	// when Reason is all there is.
+	Detail string `json:"operatorDetail,omitempty"`
 	// OutOf names the budget that cut the agent short, such as wall time or cost; empty when none did.
 	OutOf      string `json:"outOf,omitempty"`
 	FilesGiven int    `json:"filesGiven"`
@@ -90,6 +96,9 @@ type AgentReceipt struct {
 	// Notes are oddities of the answer: unknown fields dropped, counts corrected.
 	Notes []string `json:"notes,omitempty"`
 }
+
+// Whole is why the agent is not complete, as the operator reads it.
+func (r AgentReceipt) Whole() string { return cmp.Or(r.Detail, r.Reason) }
 
 // RunResult is what `prloop run --json` prints and what review.json holds.
 type RunResult struct {

@@ -28,7 +28,7 @@ func Ask(ctx context.Context, spec Spec, task review.Task, prompt string, emit f
 	return answer.Ask(q, func() answer.Said {
 		s, err := spec.talk(ctx, q, prompt, emit)
 		if err != nil {
-			s.Why = err.Error()
+			s.Why, s.Detail = "it could not be started", err.Error()
 		}
 		return s
 	})
@@ -40,7 +40,7 @@ func (s Spec) talk(ctx context.Context, q answer.Question, prompt string, emit f
 		return answer.Said{}, err
 	}
 	limit := s.timeout(q.Task)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("stopped: out of time after %s", proc.Seconds(limit)))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, timeError(limit))
 	defer cancel()
 	d, err := openDesk(ctx, s.Dir, func(doc []byte) error {
 		_, _, err := q.Read(doc, nil)
@@ -59,6 +59,13 @@ func (s Spec) talk(ctx context.Context, q answer.Question, prompt string, emit f
 		return answer.Said{}, err
 	}
 	return session.said(q, session.converse(ctx, prompt)), nil
+}
+
+// timeError says that an agent was ended when its time, which it names, was over.
+type timeError time.Duration
+
+func (e timeError) Error() string {
+	return "stopped: out of time after " + proc.Seconds(time.Duration(e))
 }
 
 // plays reports why the agent cannot play its role.
@@ -191,11 +198,29 @@ func (s *session) blame(ctx context.Context, err error) error {
 	case s.err != nil:
 		what := strings.TrimPrefix(s.err.Error(), "run ")
 		if exit != nil && exit.Reason == proc.ReasonIdle {
-			what += "; limits.max_idle_seconds allows no more"
+			what += idleMost
 		}
 		return errors.New(what)
 	}
 	return err
+}
+
+// idleMost names the setting that bounds silence.
+const idleMost = "; limits.max_idle_seconds allows no more"
+
+// kind is what broke the conversation off, as everybody may read it: what the agent and its program say is the operator's (threats.md T681).
+func (s *session) kind(failed error) string {
+	var exit *proc.ExitError
+	var late timeError
+	switch {
+	case errors.As(failed, &late):
+		return late.Error()
+	case !errors.As(s.err, &exit) || errors.Is(exit.Cause, errAnswered):
+		return "the conversation with it broke off"
+	case exit.Reason == proc.ReasonIdle:
+		return exit.Kind() + idleMost
+	}
+	return exit.Kind()
 }
 
 // said is what the conversation came to.
@@ -230,14 +255,15 @@ func (s *session) said(q answer.Question, out outcome) answer.Said {
 	a.Others = append(a.Others, refused)
 	switch {
 	case out.failed != nil:
-		a.Why = out.failed.Error()
+		a.Why, a.Detail = s.kind(out.failed), out.failed.Error()
 	case out.invalid != nil:
-		a.Why = "invalid answer: " + out.invalid.Error()
+		a.Why = "invalid answer"
+		a.Detail = a.Why + ": " + out.invalid.Error()
 	default:
 		return a
 	}
 	if tail := sanitize.Line(string(s.result.StderrTail[max(0, len(s.result.StderrTail)-400):]), 300); tail != "" {
-		a.Why += "; stderr: " + tail
+		a.Detail += "; stderr: " + tail
 	}
 	return a
 }

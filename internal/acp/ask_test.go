@@ -160,7 +160,7 @@ func TestCancelEndsTheChild(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	started := time.Now()
 	a := Ask(ctx, actorSpec(t, "hang"), question(), "review this", func(review.Event) { cancel(errors.New("the round is over")) })
-	if took := time.Since(started); took > 10*time.Second || a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "the round is over") {
+	if took := time.Since(started); took > 10*time.Second || a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Whole(), "the round is over") {
 		t.Errorf("%s %+v", took, a.Receipt)
 	}
 }
@@ -177,7 +177,7 @@ func TestConfineSeesTheCommand(t *testing.T) {
 	}
 	spec.Dir = t.TempDir()
 	spec.Confine = func(p proc.Spec) (proc.Spec, error) { return p, errors.New("no sandbox here") }
-	if a := Ask(t.Context(), spec, question(), "review this", nil); a.Receipt.State != review.AgentFailed || a.Receipt.Reason != "no sandbox here" {
+	if a := Ask(t.Context(), spec, question(), "review this", nil); a.Receipt.State != review.AgentFailed || a.Receipt.Whole() != "no sandbox here" {
 		t.Errorf("without its sandbox it must not run: %+v", a.Receipt)
 	}
 }

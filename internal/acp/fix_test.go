@@ -54,8 +54,8 @@ func TestFix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := Ask(t.Context(), row.spec, fixQuestion(), "fix this", nil)
 			r, w := a.Receipt, row.want
-			if r.State != w.state || r.Attempts != w.turns || !strings.Contains(r.Reason, w.reason) || !strings.Contains(strings.Join(r.Notes, "\n"), w.note) {
-				t.Errorf("%s, %d turns, reason %q; notes %q; log %s", r.State, r.Attempts, r.Reason, r.Notes, a.Log)
+			if r.State != w.state || r.Attempts != w.turns || !strings.Contains(r.Whole(), w.reason) || !strings.Contains(strings.Join(r.Notes, "\n"), w.note) {
+				t.Errorf("%s, %d turns, reason %q; notes %q; log %s", r.State, r.Attempts, r.Whole(), r.Notes, a.Log)
 			}
 			if (a.Fix == nil) != (w.fixed+w.rejected == 0) || a.Reviewer != nil {
 				t.Fatalf("%+v %+v", a.Fix, a.Reviewer)

@@ -122,7 +122,7 @@ func TestATreeThatConfiguresTheAgentIsRefused(t *testing.T) {
 				spec.Role, task = review.RoleFixer, fixQuestion()
 			}
 			a := Ask(t.Context(), spec, task, "review this", nil)
-			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Reason, "move "+name+" aside") {
+			if a.Receipt.State != review.AgentFailed || !strings.Contains(a.Receipt.Whole(), "move "+name+" aside") {
 				t.Errorf("%s with %s: %+v", p.Name, name, a.Receipt)
 			}
 		}

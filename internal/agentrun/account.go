@@ -71,10 +71,10 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	if err == nil || answer.Receipt.State == review.AgentComplete {
 		return
 	}
-	answer.Receipt.Reason = err.Error()
+	answer.Receipt.Reason, answer.Receipt.Detail = gateway.Kind(err), err.Error()
 	var endpoint *gateway.EndpointError
 	if errors.As(err, &endpoint) {
-		answer.Receipt.Reason = strings.TrimRight(answer.Receipt.Reason, ". ") + "; try: " + endpoint.Next()
+		answer.Receipt.Detail = strings.TrimRight(answer.Receipt.Detail, ". ") + "; try: " + endpoint.Next()
 	}
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {

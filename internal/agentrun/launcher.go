@@ -238,6 +238,6 @@ func (c *Launcher) show(plan orchestrator.AgentPlan, task review.Task) error {
 // unasked is the answer of an agent that could not be started.
 func unasked(plan orchestrator.AgentPlan, err error) review.Answer {
 	return review.Answer{Receipt: review.AgentReceipt{
-		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: err.Error(),
+		Name: plan.Name, Role: plan.Role, Kind: plan.Kind, Model: plan.Model, State: review.AgentFailed, Reason: "it could not be started", Detail: err.Error(),
 	}}
 }

@@ -112,7 +112,7 @@ func TestAskInVain(t *testing.T) {
 	} {
 		crew := &Launcher{Scratch: t.TempDir(), State: t.TempDir()}
 		got := crew.Ask(t.Context(), c.plan, taskOf(c.plan), func(review.Event) {})
-		if got.Receipt.State != review.AgentFailed || !strings.Contains(got.Receipt.Reason, c.want) {
+		if got.Receipt.State != review.AgentFailed || !strings.Contains(got.Receipt.Whole(), c.want) {
 			t.Errorf("%s: %+v", c.name, got.Receipt)
 		}
 	}

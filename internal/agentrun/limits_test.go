@@ -47,7 +47,7 @@ func TestBounds(t *testing.T) {
 func TestLowDisk(t *testing.T) {
 	c := &Launcher{Scratch: t.TempDir(), State: t.TempDir(), Confinement: Unconfined("a test"), Limits: Limits{FreeBytes: math.MaxInt64 / 4}}
 	got := c.Ask(t.Context(), orchestrator.AgentPlan{Name: "x", Role: review.RoleReviewer, Kind: review.KindCommand, Path: "/bin/true"}, review.Task{}, func(review.Event) {})
-	if got.Receipt.State != review.AgentFailed || !strings.HasPrefix(got.Receipt.Reason, "host-disk-low: ") {
+	if got.Receipt.State != review.AgentFailed || !strings.HasPrefix(got.Receipt.Whole(), "host-disk-low: ") {
 		t.Errorf("%+v", got.Receipt)
 	}
 	low := (*LowDiskError)(nil)

@@ -16,9 +16,10 @@ type Said struct {
 	// Others are all other answers of the agent to the question, in the order of time: what was refused, and what a newer one followed.
 	// They may stand in text; those of a fixer are documents.
 	Others [][]byte
-	// Ended is whether the agent came to its end as it should. Why says what was wrong, when it did not or there is no valid answer.
-	Ended bool
-	Why   string
+	// Ended is whether the agent came to its end as it should. Why says what was wrong, when it did not or there is no valid answer, in
+	// prloop's own words; Detail says all of it, with what the agent and its program say.
+	Ended       bool
+	Why, Detail string
 	// Attempts, Usage and Notes are for the receipt; Log is the end of the agent's standard error.
 	Attempts int
 	Usage    review.Usage
@@ -33,7 +34,8 @@ func Ask(q Question, talk func() Said) (a review.Answer) {
 	defer func() {
 		// One agent's odd answer must not end the loop: a panic in a goroutine of the round ends the whole process.
 		if p := recover(); p != nil {
-			a.Receipt.State, a.Receipt.Reason = review.AgentFailed, sanitize.Line(fmt.Sprintf("prloop failed on this answer: %v", p), maxReason)
+			a.Receipt.State, a.Receipt.Reason = review.AgentFailed, "prloop failed on this answer"
+			a.Receipt.Detail = sanitize.Line(fmt.Sprintf("%s: %v", a.Receipt.Reason, p), maxReason)
 		}
 		a.Receipt.Seconds = time.Since(started).Seconds()
 	}()
@@ -68,14 +70,15 @@ func (q Question) Settle(s Said) (a review.Answer) {
 		r.State = review.AgentComplete
 		notes = append(notes, q.correct(*kept, s.Others)...)
 	case kept != nil && kept.blocks():
-		r.State, r.Reason = review.AgentDegraded, "valid answer, but the agent process failed: "+s.Why
+		const but = "valid answer, but the agent process failed: "
+		r.State, r.Reason, r.Detail = review.AgentDegraded, but+s.Why, but+s.Detail
 		notes = append(notes, q.correct(*kept, s.Others)...)
 		if v := kept.Reviewer; v != nil && v.Conclusion == review.Approve {
 			v.Conclusion = review.RequestChanges
 		}
 	default:
 		var more []string
-		r.State, r.Reason = review.AgentFailed, s.Why
+		r.State, r.Reason, r.Detail = review.AgentFailed, s.Why, s.Detail
 		if kept, more = q.salvage(s); kept != nil {
 			r.State = review.AgentDegraded
 		}
@@ -94,7 +97,7 @@ func (q Question) Settle(s Said) (a review.Answer) {
 			r.Findings = len(kept.Verifier.Assessments)
 		}
 	}
-	r.Reason = sanitize.Line(r.Reason, maxReason)
+	r.Reason, r.Detail = sanitize.Line(r.Reason, maxReason), sanitize.Line(r.Detail, maxReason)
 	for _, n := range notes[:min(len(notes), maxNotes)] {
 		r.Notes = append(r.Notes, sanitize.Line(n, maxNote))
 	}

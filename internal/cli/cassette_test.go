@@ -94,7 +94,7 @@ func TestReplayedModels(t *testing.T) {
 
 	// Another question is not answered by guessing.
 	write(t, filepath.Join(home, "config.yml"), []byte("model: another\nreviewers: [{name: one, use: builtin}]\nmodels: [{name: another, input_usd: 1, output_usd: 1}]\n"))
-	if r, _ := once(6, offline); !strings.Contains(r.Receipt.Agents[0].Reason+r.Receipt.Agents[1].Reason, "record it again") {
+	if r, _ := once(6, offline); !strings.Contains(r.Receipt.Agents[0].Whole()+r.Receipt.Agents[1].Whole(), "record it again") {
 		t.Errorf("the receipt does not say what is missing: %+v", r.Receipt.Agents)
 	}
 }

@@ -208,7 +208,7 @@ func showCommand(p *Invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run's last report",
-		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended\nwith one; on a terminal they are rendered, and read with GH_PAGER or PAGER. Those of earlier rounds are among the run's artifacts.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
+		Long:  "RUN is an id, a part of one, or latest; without it, on a terminal, you choose. Prints the last review's report, and the report of its fix if the run ended\nwith one; on a terminal they are rendered, and read with GH_PAGER or PAGER. Those of earlier rounds are among the run's artifacts.\nWhy agents are not complete follows on standard error, with what a report leaves out.\nWith --sarif, --checkstyle or --rdjsonl the findings are written instead.",
 		RunE: func(c *cobra.Command, a []string) error {
 			if err := out.Check(p.Dir, shown.wants()); err != nil {
 				return err
@@ -258,7 +258,11 @@ func showCommand(p *Invocation) *cobra.Command {
 					return err
 				}
 			}
-			return p.paged(func(w io.Writer) error { return p.printMarkdown(w, string(body), raw) })
+			if err := p.paged(func(w io.Writer) error { return p.printMarkdown(w, string(body), raw) }); err != nil || run.Result == nil {
+				return err
+			}
+			progress.Untold(p.Stderr, *run.Result)
+			return nil
 		},
 	}
 	shown.add(c)

@@ -70,7 +70,7 @@ func TestModelsThatFallSilent(t *testing.T) {
 				}
 			}
 			const why = "fell silent: no byte for 2s, the most that limits.max_idle_seconds allows"
-			if silent.State != review.AgentFailed || !strings.Contains(silent.Reason, why) || silent.Seconds > 20 {
+			if silent.State != review.AgentFailed || !strings.Contains(silent.Reason, why) || !strings.Contains(silent.Detail, why) || silent.Seconds > 20 {
 				t.Errorf("%s after %.1f s: %s", silent.State, silent.Seconds, silent.Reason)
 			}
 			if n := len(m.Requests()); n != 1 {
@@ -79,7 +79,7 @@ func TestModelsThatFallSilent(t *testing.T) {
 			comments := p.Comments()
 			body := comments[len(comments)-1].Body
 			row := rowOfModel.FindStringSubmatch(body)
-			if row == nil || !strings.Contains(body, "No. "+row[1]+" is not complete: model endpoint") || !strings.Contains(body, why) || !strings.Contains(body, "This line is wrong") {
+			if row == nil || !strings.Contains(body, "No. "+row[1]+" is not complete: the model endpoint") || !strings.Contains(body, why) || !strings.Contains(body, "This line is wrong") {
 				t.Errorf("the report does not name agent, setting and time, or not what the other reviewer found:\n%s", body)
 			}
 		})

@@ -696,7 +696,10 @@ func TestWhoOpensWhichFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := s.shows(t, runLink(r.ID))
+	body := s.shows(t, runLink(r.ID), "its answer was cut off")
+	if strings.Contains(body, "/opt/inner") {
+		t.Error("the page of the run names the operator's program (threats.md T681)")
+	}
 	for _, name := range all {
 		status, text := s.see(t, runLink(r.ID)+"/files/"+name)
 		want := name == "review.md" || name == "review.json"
@@ -705,5 +708,7 @@ func TestWhoOpensWhichFiles(t *testing.T) {
 		}
 	}
 	s.enter(t)
-	s.shows(t, runLink(r.ID)+"/files/round-1/inputs.json", "/opt/inner/agent")
+	for _, page := range []string{"", "/files/review.json", "/files/round-1/inputs.json"} {
+		s.shows(t, runLink(r.ID)+page, "/opt/inner/agent")
+	}
 }

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -86,7 +88,7 @@ func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) e
 	if err != nil {
 		return err
 	}
-	page, err := d.assemble(r.Context(), run)
+	page, err := d.assemble(r.Context(), run, v)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) e
 }
 
 // assemble gathers what is known of a run.
-func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, error) {
+func (d *Dashboard) assemble(ctx context.Context, run store.Run, v visitor) (*runView, error) {
 	now, _ := d.Feed.at(run.ID)
 	if now != nil && run.State == app.Interrupted { // it has just begun
 		run.State = store.Running
@@ -119,7 +121,10 @@ func (d *Dashboard) assemble(ctx context.Context, run store.Run) (*runView, erro
 		p.goesOn(rounds)
 	}
 	p.Bill = review.BillOf(p.Agents...)
-	for _, a := range p.Agents {
+	for i, a := range p.Agents {
+		if !v.Operator {
+			p.Agents[i].Detail = ""
+		}
 		p.Tokens += value(a.Usage.InputTokens) + value(a.Usage.OutputTokens)
 	}
 	if now != nil {
@@ -203,7 +208,7 @@ func (d *Dashboard) follow(w http.ResponseWriter, r *http.Request, v visitor) er
 	defer cancel()
 	var sent string
 	for {
-		page, err := d.assemble(r.Context(), run)
+		page, err := d.assemble(r.Context(), run, v)
 		if err != nil {
 			return err
 		}
@@ -316,6 +321,9 @@ func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) erro
 		return errNotHere
 	}
 	data, err := d.Runs.File(run.ID, name)
+	if err == nil && !v.Operator && strings.HasSuffix(name, ".json") {
+		data, err = forOthers(data)
+	}
 	if err != nil {
 		return err
 	}
@@ -326,6 +334,38 @@ func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) erro
 	}
 	_, _ = w.Write(data)
 	return nil
+}
+
+// forOthers is a file as others than the operator read it: without what receipts hold for the operator alone (threats.md T681).
+func forOthers(data []byte) ([]byte, error) {
+	var doc any
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	if err := in.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("read a file of the run: %w", err)
+	}
+	withhold(doc)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(doc)
+	return out.Bytes(), err
+}
+
+// withhold takes out every review.AgentReceipt.Detail.
+func withhold(doc any) {
+	switch doc := doc.(type) {
+	case map[string]any:
+		delete(doc, "operatorDetail")
+		for _, v := range doc {
+			withhold(v)
+		}
+	case []any:
+		for _, v := range doc {
+			withhold(v)
+		}
+	}
 }
 
 func (d *Dashboard) cancel(w http.ResponseWriter, r *http.Request, v visitor) error {

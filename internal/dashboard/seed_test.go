@@ -104,6 +104,9 @@ func (s *state) end(t testing.TB, r store.Run, outcome review.Outcome, reason st
 		{Name: "security", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentComplete, Findings: len(findings), Seconds: 31, Usage: review.Usage{LLMCalls: 6, InputTokens: pointer(48_200), OutputTokens: pointer(2_100), CostUSD: pointer(0.061), Models: []string{"gpt-5-mini"}}},
 		{Name: "general", Role: review.RoleReviewer, Kind: "builtin", Model: "gpt-5-mini", State: review.AgentDegraded, Reason: "its answer was cut off", Seconds: 44, Usage: review.Usage{LLMCalls: 4, InputTokens: pointer(39_000), OutputTokens: pointer(1_400), CostUSD: pointer(0.049), Models: []string{"gpt-5-mini"}}},
 	}
+	if !s.calm {
+		agents[1].Detail = "its answer was cut off by /opt/inner/agent"
+	}
 	result := review.RunResult{
 		Run: r.ID, Target: r.Target, Outcome: outcome, Reason: reason, Round: 1, Consensus: &word, Findings: findings, Issues: review.Count(findings), DistinctIssues: review.Count(findings),
 		Receipt: review.Receipt{HeadSHA: r.Head, Agents: agents, Complete: 1, Status: "ok"}, Rounds: []review.RoundResult{{Round: 1, Head: r.Head, Consensus: &word, Issues: review.Count(findings), Agents: agents}}, Seconds: 64,

@@ -51,13 +51,22 @@ type EndpointError struct {
 	Wait time.Duration
 }
 
+// troubles say what an endpoint does, as everybody may read it.
+var troubles = map[Trouble]string{
+	TroubleKey: "refuses the key", TroubleQuota: "says that the quota is used up", TroubleRate: "is asked too often",
+	TroubleModel: "does not serve the model", TroubleAddress: "has no API at its address",
+	TroubleLength: "takes no request of this length", TroubleRequest: "refuses the request", TroubleServer: "failed",
+}
+
 // Error names the endpoint, what is wrong, the status, and the endpoint's words.
 func (e *EndpointError) Error() string {
-	what := map[Trouble]string{
-		TroubleKey: "refuses the key", TroubleQuota: "says that the quota is used up", TroubleRate: "is asked too often",
-		TroubleModel: "does not serve model " + sanitize.Line(e.Model, maxModelName), TroubleAddress: "has no API at " + e.BaseURL,
-		TroubleLength: "takes no request of this length", TroubleRequest: "refuses the request", TroubleServer: "failed",
-	}[e.Trouble]
+	what := troubles[e.Trouble]
+	switch e.Trouble {
+	case TroubleModel:
+		what = "does not serve model " + sanitize.Line(e.Model, maxModelName)
+	case TroubleAddress:
+		what = "has no API at " + e.BaseURL
+	}
 	s := fmt.Sprintf("model endpoint %s %s: HTTP %d", e.Upstream, what, e.Status)
 	if e.Said != "" {
 		s += ": " + e.Said

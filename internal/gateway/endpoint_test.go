@@ -196,3 +196,32 @@ func TestServesHoldsToTheBudget(t *testing.T) {
 		t.Errorf("%v after %d questions", err, len(r.model.Requests()))
 	}
 }
+
+// Everybody may read of what kind an error is: nothing of that is the endpoint's own, or names it (threats.md T681).
+func TestKind(t *testing.T) {
+	const secret = "vllm-7.acme.internal"
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{&EndpointError{Upstream: secret, BaseURL: secret, Status: 429, Trouble: TroubleRate, Said: secret}, "the model endpoint is asked too often: HTTP 429"},
+		{&EndpointError{Upstream: secret, BaseURL: secret, Status: 404, Trouble: TroubleAddress, Said: secret}, "the model endpoint has no API at its address: HTTP 404"},
+		{&EndpointError{Upstream: secret, Model: secret, Status: 404, Trouble: TroubleModel, Near: []string{secret}}, "the model endpoint does not serve the model: HTTP 404"},
+		{&UnreachableError{Upstream: secret, Host: secret, Err: errors.New(secret)}, "the model endpoint cannot be reached"},
+		{&UnreachableError{Upstream: secret, Host: secret, Err: &SilentError{Idle: time.Second}}, "the model endpoint fell silent: no byte for 1s, the most that limits.max_idle_seconds allows"},
+		{&UnreadError{Upstream: secret, Read: 1, Least: 2}, "the model endpoint read 1 of at least 2 tokens: its context is too small"},
+		{&ModelError{Model: secret, Allowed: []string{secret}}, "its model is not allowed for this agent"},
+		{&SpentError{Cap: secret, Err: errors.New(secret)}, "what was spent before cannot be read"},
+		{&BudgetError{Axis: AxisCost, Limit: "1 USD", Spent: "2 USD"}, "budget for cost is used up: 2 USD of 1 USD"},
+		{errors.New(secret), "a call of its model came to nothing"},
+	} {
+		if got := Kind(row.err); got != row.want {
+			t.Errorf("of %T: %q, want %q", row.err, got, row.want)
+		}
+	}
+	for trouble := range troubles {
+		if e := (&EndpointError{Upstream: secret, BaseURL: secret, Model: secret, Said: secret, Trouble: trouble}); strings.Contains(Kind(e), secret) {
+			t.Errorf("%s: %q", trouble, Kind(e))
+		}
+	}
+}

@@ -178,17 +178,21 @@ type UnreachableError struct {
 
 // Error names endpoint and host, once if they are the same, then the cause.
 func (e *UnreachableError) Error() string {
-	who, what := e.Upstream, "cannot be reached"
+	who := e.Upstream
 	if e.Upstream != e.Host {
 		who += " (" + e.Host + ")"
 	}
+	return fmt.Sprintf("model endpoint %s %s: %v", who, e.what(), e.Err)
+}
+
+func (e *UnreachableError) what() string {
 	switch {
 	case errors.As(e.Err, new(*SilentError)):
-		what = "fell silent"
+		return "fell silent"
 	case errors.As(e.Err, new(*SlowError)):
-		what = "took too long"
+		return "took too long"
 	}
-	return fmt.Sprintf("model endpoint %s %s: %v", who, what, e.Err)
+	return "cannot be reached"
 }
 
 // Unwrap gives the cause.
@@ -219,7 +223,46 @@ type UnreadError struct {
 
 // Error names the endpoint, both figures and what is the matter.
 func (e *UnreadError) Error() string {
-	return fmt.Sprintf("model endpoint %s read %d of at least %d tokens: its context is too small", e.Upstream, e.Read, e.Least)
+	return fmt.Sprintf("model endpoint %s %s", e.Upstream, e.what())
+}
+
+func (e *UnreadError) what() string {
+	return fmt.Sprintf("read %d of at least %d tokens: its context is too small", e.Read, e.Least)
+}
+
+// Kind says what kept an agent from its model, in words that name no endpoint and repeat nothing of what it says: everybody may read them.
+func Kind(err error) string {
+	var budget *BudgetError
+	var endpoint *EndpointError
+	var unreachable *UnreachableError
+	var unread *UnreadError
+	var price *PriceError
+	switch {
+	case errors.As(err, &budget):
+		return budget.Error()
+	case errors.As(err, &price):
+		return price.Error()
+	case errors.As(err, new(*ModelError)):
+		return "its model is not allowed for this agent"
+	case errors.As(err, new(*SpentError)):
+		return "what was spent before cannot be read"
+	case errors.As(err, &endpoint):
+		return fmt.Sprintf("the model endpoint %s: HTTP %d", troubles[endpoint.Trouble], endpoint.Status)
+	case errors.As(err, &unread):
+		return "the model endpoint " + unread.what()
+	case errors.As(err, &unreachable):
+		what := unreachable.what()
+		var silent *SilentError
+		var slow *SlowError
+		switch {
+		case errors.As(err, &silent):
+			what += ": " + silent.Error()
+		case errors.As(err, &slow):
+			what += ": " + slow.Error()
+		}
+		return "the model endpoint " + what
+	}
+	return "a call of its model came to nothing"
 }
 
 // errTooLarge is an answer beyond the cap.

@@ -29,10 +29,18 @@ type ExitError struct {
 // Error names the program, what became of it and its running time. Standard error is not in it: it is raw, and
 // whoever prints it sanitizes it.
 func (e *ExitError) Error() string {
-	return fmt.Sprintf("run %s: %s after %s", filepath.Base(e.Path), e.what(), Seconds(e.Took))
+	what := e.Kind()
+	switch {
+	case e.Cause != nil && e.Reason.greedy():
+		what = fmt.Sprintf("stopped: %v (%s)", e.Cause, e.Reason)
+	case e.Cause != nil && what == e.stopped():
+		what = fmt.Sprintf("stopped (%s): %v", e.Reason, e.Cause)
+	}
+	return fmt.Sprintf("run %s: %s after %s", filepath.Base(e.Path), what, Seconds(e.Took))
 }
 
-func (e *ExitError) what() string {
+// Kind is what became of the child, in words that name nothing and repeat nobody.
+func (e *ExitError) Kind() string {
 	switch e.Reason {
 	case ReasonNone:
 		if e.Signal != "" {
@@ -54,14 +62,10 @@ func (e *ExitError) what() string {
 	case ReasonLeashLost:
 		return "its supervisor was killed"
 	}
-	switch {
-	case e.Cause != nil && e.Reason.greedy():
-		return fmt.Sprintf("stopped: %v (%s)", e.Cause, e.Reason)
-	case e.Cause != nil:
-		return fmt.Sprintf("stopped (%s): %v", e.Reason, e.Cause)
-	}
-	return fmt.Sprintf("stopped (%s)", e.Reason)
+	return e.stopped()
 }
+
+func (e *ExitError) stopped() string { return fmt.Sprintf("stopped (%s)", e.Reason) }
 
 // Unwrap gives the cause.
 func (e *ExitError) Unwrap() error { return e.Cause }

@@ -210,7 +210,7 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 		text += ", " + money(a.Usage.CostUSD)
 	}
 	below := ""
-	if reason := line(sanitize.Redact(a.Reason)); reason != "" {
+	if reason := line(sanitize.Redact(a.Whole())); reason != "" {
 		if whole := text + ": " + reason; runewidth.StringWidth(whole) <= width-3 {
 			text = whole
 		} else { // why an agent failed is not cut: it is what there is to do something about
@@ -224,17 +224,8 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 
 // spent is what all rounds and fixes of a run took together; the agents' own lines are those of the last round.
 func spent(r review.RunResult) string {
-	var all []review.AgentReceipt
-	for _, x := range r.Rounds {
-		all = append(all, x.Agents...)
-		if x.Fix != nil {
-			all = append(all, x.Fix.Agent)
-		}
-	}
-	if len(r.Rounds) == 0 {
-		all = r.Receipt.Agents
-	}
 	var sums agent
+	all := tookPart(r)
 	for _, a := range all {
 		sums.spend(a.Usage)
 	}
@@ -251,6 +242,29 @@ func spent(r review.RunResult) string {
 		return text + ", " + money(&bill.USD)
 	}
 	return text
+}
+
+// tookPart are the agents of all rounds and fixes of a run.
+func tookPart(r review.RunResult) (all []review.AgentReceipt) {
+	for _, x := range r.Rounds {
+		all = append(all, x.Agents...)
+		if x.Fix != nil {
+			all = append(all, x.Fix.Agent)
+		}
+	}
+	if len(r.Rounds) == 0 {
+		return r.Receipt.Agents
+	}
+	return all
+}
+
+// Untold writes why agents of a run are not complete, where its reports do not say all of it (threats.md T681).
+func Untold(w io.Writer, r review.RunResult) {
+	for _, a := range tookPart(r) {
+		if a.Detail != "" {
+			fmt.Fprintf(w, "%s is not complete: %s\n", line(a.Name), line(sanitize.Redact(a.Detail)))
+		}
+	}
 }
 
 // lastFix is the newest fix of a run, whose agent stands in no review's receipt.

@@ -26,8 +26,8 @@ type Want struct {
 func (w Want) Check(t testing.TB, a review.Answer, name string) {
 	t.Helper()
 	r := a.Receipt
-	if r.State != w.State || r.Attempts != w.Attempts || r.Findings != w.Findings || !strings.Contains(r.Reason, w.Reason) {
-		t.Errorf("%s, %d attempts, %d findings, reason %q; notes %q; log %s", r.State, r.Attempts, r.Findings, r.Reason, r.Notes, a.Log)
+	if r.State != w.State || r.Attempts != w.Attempts || r.Findings != w.Findings || !strings.Contains(r.Whole(), w.Reason) {
+		t.Errorf("%s, %d attempts, %d findings, reason %q; notes %q; log %s", r.State, r.Attempts, r.Findings, r.Whole(), r.Notes, a.Log)
 	}
 	if !strings.Contains(strings.Join(r.Notes, "\n"), w.Note) {
 		t.Errorf("no note %q in %q", w.Note, r.Notes)

@@ -25,8 +25,8 @@ func (r *run) tell(w row, v results.Review, took time.Duration, total int) {
 		line += "; " + v.Reason
 	}
 	for _, a := range v.Agents {
-		if a.Reason != "" {
-			line += fmt.Sprintf("; %s: %s", a.Name, a.Reason)
+		if why := a.Whole(); why != "" {
+			line += fmt.Sprintf("; %s: %s", a.Name, why)
 		}
 	}
 	if left > 0 {
