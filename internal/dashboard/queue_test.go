@@ -3,6 +3,7 @@ package dashboard
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/signin"
@@ -87,5 +88,47 @@ func TestDaysOfUsage(t *testing.T) {
 	body = s.shows(t, runLink(r.ID), "changes requested")
 	if strings.Contains(body, `<span class="dim">request_changes</span>`) {
 		t.Error("the verdict of a round is a word for machines")
+	}
+}
+
+// Why a look or a run failed may name endpoints, programs and folders of the operator, who alone reads it (threats.md T682).
+func TestFailuresAreTheOperators(t *testing.T) {
+	ctx, st := t.Context(), newState(t)
+	const why = "start reviewer: exec /opt/inner/agent: no such file"
+	r := st.begin(t, at("acme", "shop", 7))
+	st.end(t, r, review.Failed, why)
+	if err := st.folder.Save(r.ID, "review.md", []byte("## prloop: the report before\n")); err != nil {
+		t.Fatal(err)
+	}
+	github := fakeGitHub(t)
+	s := st.serve(t, Options{GitHub: signin.GitHub{Host: "github.com", Web: github, API: github, ID: "client", Secret: "hush"}})
+	person := &site{Dashboard: s.Dashboard, Client: browser(t), url: s.url}
+	s.enter(t)
+	person.shows(t, "/sign-in/github", r.ReviewID)
+	for i, settle := range []func(string, int64, store.Settled) error{
+		func(subject string, asked int64, as store.Settled) error {
+			return st.store.Settle(ctx, subject, asked, as)
+		},
+		func(subject string, _ int64, as store.Settled) error {
+			return st.store.Postpone(ctx, subject, time.Hour, as)
+		},
+	} {
+		w := store.Want{Subject: store.Subject("github.com/acme/shop", 40+i, 0), Repo: "github.com/acme/shop", PR: 40 + i, Priority: 2, Key: r.RepoKey}
+		if err := st.store.Want(ctx, w); err != nil {
+			t.Fatal(err)
+		}
+		begun, err := st.store.Begin(ctx, w.Subject)
+		if err == nil {
+			err = settle(w.Subject, begun.Asked, store.Settled{Outcome: string(review.Failed), Why: why})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, page := range []string{"/queue", runLink(r.ID), runLink(r.ID) + "/files/review.json"} {
+		if body := person.shows(t, page, queue.Failed); strings.Contains(body, "/opt/inner") {
+			t.Errorf("%s tells why:\n%s", page, body)
+		}
+		s.shows(t, page, why)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/distinct"
+	"github.com/prloop/prloop/internal/queue"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -100,6 +101,10 @@ func (d *Dashboard) runPage(w http.ResponseWriter, r *http.Request, v visitor) e
 
 // assemble gathers what is known of a run.
 func (d *Dashboard) assemble(ctx context.Context, run store.Run, v visitor) (*runView, error) {
+	if r := run.Result; r != nil && r.Outcome == review.Failed && !v.Operator {
+		told := *r
+		told.Reason, run.Result = queue.Failed, &told
+	}
 	now, _ := d.Feed.at(run.ID)
 	if now != nil && run.State == app.Interrupted { // it has just begun
 		run.State = store.Running
@@ -336,7 +341,7 @@ func (d *Dashboard) file(w http.ResponseWriter, r *http.Request, v visitor) erro
 	return nil
 }
 
-// forOthers is a file as others than the operator read it: without what receipts hold for the operator alone (threats.md T681).
+// forOthers is a file as others than the operator read it: without what receipts hold for the operator alone (threats.md T681), and why a run failed (threats.md T682).
 func forOthers(data []byte) ([]byte, error) {
 	var doc any
 	in := json.NewDecoder(bytes.NewReader(data))
@@ -345,6 +350,9 @@ func forOthers(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("read a file of the run: %w", err)
 	}
 	withhold(doc)
+	if result, ok := doc.(map[string]any); ok && result["outcome"] == string(review.Failed) {
+		result["reason"] = queue.Failed
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

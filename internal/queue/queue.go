@@ -208,11 +208,21 @@ func (i Item) Waits() string {
 	return cmp.Or(i.Why, "its turn has not come")
 }
 
+// Failed stands for why a look or a run failed, which is the operator's to know: it may name endpoints, programs and folders (threats.md T682).
+const Failed = "it failed; whoever runs prloop sees why"
+
 // Of is the part that is about repositories alone of which may gives the key. What cannot be told of one is left out.
 func (s Status) Of(may func(review.RepoKey) bool) Status {
 	s.Running = slices.DeleteFunc(slices.Clone(s.Running), func(r Run) bool { return !may(r.Key) })
 	not := func(i Item) bool { return !may(i.Key) }
 	s.Waiting, s.SeenTo = slices.DeleteFunc(slices.Clone(s.Waiting), not), slices.DeleteFunc(slices.Clone(s.SeenTo), not)
+	for _, list := range [][]Item{s.Waiting, s.SeenTo} {
+		for i := range list {
+			if list[i].Outcome == string(review.Failed) {
+				list[i].Why = Failed
+			}
+		}
+	}
 	s.Deliveries, s.Processes, s.Unread = nil, nil, nil
 	return s
 }
