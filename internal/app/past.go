@@ -43,12 +43,12 @@ func (s *Service) EachRun(ctx context.Context, f store.Filter, fn func(store.Run
 }
 
 // Queue is what servers are at, with at most limit of a kind.
-func (s *Service) Queue(ctx context.Context, limit int) (queue.Status, error) {
-	running, err := s.Runs(ctx, store.Filter{State: store.Running, Limit: limit})
+func (s *Service) Queue(ctx context.Context, keys []review.RepoKey, limit int) (queue.Status, error) {
+	running, err := s.Runs(ctx, store.Filter{State: store.Running, Keys: keys, Limit: limit})
 	if err != nil {
 		return queue.Status{}, err
 	}
-	return queue.Read(ctx, s.store, running, limit)
+	return queue.Read(ctx, s.store, running, keys, limit)
 }
 
 // Usage is what runs came to, those that were pruned too.

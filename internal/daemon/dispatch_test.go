@@ -53,7 +53,7 @@ func TestWhatWasNotAddedIsAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	background(t, d.Run)
-	until(t, "it to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), 1); return err == nil && len(all) == 0 })
+	until(t, "it to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), nil, 1); return err == nil && len(all) == 0 })
 }
 
 // New pull requests come before updated ones, but not before those that wait for long; what people ask for comes first, however late.
@@ -73,7 +73,7 @@ func TestWhatWaitsRises(t *testing.T) {
 	}
 	d := napping(t, app.Options{State: t.TempDir()}, time.Hour, 1, nil)
 	wantMany(t, d, 1, 1)
-	w, err := d.record.Waiting(t.Context(), 1)
+	w, err := d.record.Waiting(t.Context(), nil, 1)
 	if err != nil || len(w) != 1 {
 		t.Fatal(w, err)
 	}

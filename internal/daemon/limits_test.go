@@ -72,7 +72,7 @@ func TestWhenReviewsBegin(t *testing.T) {
 			for _, p := range pulls {
 				had[p.Author] += len(w.runsOf(p))
 			}
-			st, err := queue.Read(t.Context(), d.record, nil, 10)
+			st, err := queue.Read(t.Context(), d.record, nil, nil, 10)
 			if err != nil || had["mona"] != mona || had["hubot"] != hubot || len(st.Waiting) != len(waits) {
 				t.Fatalf("%s: %v were reviewed and %d wait, want %d, %d and %d; %v", when, had, len(st.Waiting), mona, hubot, len(waits), err)
 			}
@@ -132,7 +132,7 @@ func TestAMovedBaseTakesNoTurnOfTheAuthor(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute)
-			st, err := queue.Read(t.Context(), d.record, nil, 10)
+			st, err := queue.Read(t.Context(), d.record, nil, nil, 10)
 			if err != nil || len(w.runsOf(p)) != runs || len(st.Waiting) != min(len(why), 1) || why != "" && !strings.Contains(st.Waiting[0].Waits(), why) {
 				t.Fatalf("%d runs, %+v waits, %v; want %d and %q", len(w.runsOf(p)), st.Waiting, err, runs, why)
 			}
@@ -184,7 +184,7 @@ func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {
 			t.Errorf("%d runs for what a member said and for a push", n)
 		}
 		time.Sleep(15 * time.Minute)
-		if st, err := queue.Read(t.Context(), d.record, nil, 10); err != nil || len(st.Waiting) != 0 {
+		if st, err := queue.Read(t.Context(), d.record, nil, nil, 10); err != nil || len(st.Waiting) != 0 {
 			t.Errorf("%+v waits, %v", st.Waiting, err)
 		}
 	})

@@ -258,7 +258,7 @@ func TestLoad(t *testing.T) {
 		wantMany(t, d, 1, n)
 		spent, began := processor(), time.Now()
 		background(t, d.Run)
-		done := func() bool { all, err := d.record.Waiting(t.Context(), 1); return err == nil && len(all) == 0 }
+		done := func() bool { all, err := d.record.Waiting(t.Context(), nil, 1); return err == nil && len(all) == 0 }
 		until(t, "all to be reviewed", done)
 		spent, took := processor()-spent, time.Since(began)
 		runs, err := d.record.ListRuns(t.Context(), store.Filter{State: store.Finished, Limit: 1 << 20})
@@ -283,7 +283,7 @@ func TestLoad(t *testing.T) {
 				background(t, w.Work)
 			}
 			began := time.Now()
-			until(t, "all to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), 1); return err == nil && len(all) == 0 })
+			until(t, "all to be reviewed", func() bool { all, err := d.record.Waiting(t.Context(), nil, 1); return err == nil && len(all) == 0 })
 			took[workers] = time.Since(began)
 			runs, err := d.record.ListRuns(t.Context(), store.Filter{State: store.Finished, Limit: 1 << 20})
 			if err != nil || len(runs) != n {

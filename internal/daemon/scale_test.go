@@ -311,7 +311,7 @@ func simulate(t *testing.T, state string, load float64, reviews int, warm, windo
 		s.tally.Lock()
 		f.held = s.held
 		s.tally.Unlock()
-		waiting, err := d.record.Waiting(t.Context(), 1<<20)
+		waiting, err := d.record.Waiting(t.Context(), nil, 1<<20)
 		if err != nil {
 			t.Error(err)
 		}

@@ -36,7 +36,7 @@ type Runs interface {
 	Runs(ctx context.Context, f store.Filter) ([]store.Run, error)
 	Usage(ctx context.Context, over store.Over) (stats.Usage, error)
 	Find(ctx context.Context, part string) (store.Run, error)
-	Queue(ctx context.Context, limit int) (queue.Status, error)
+	Queue(ctx context.Context, keys []review.RepoKey, limit int) (queue.Status, error)
 	Repositories(ctx context.Context) ([]store.Repository, error)
 	Rounds(ctx context.Context, run string) ([]store.Round, error)
 	Merge(ctx context.Context, key review.RepoKey, pr int) (store.Merge, error)

@@ -22,7 +22,7 @@ type queueView struct {
 }
 
 func (d *Dashboard) queuePage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	st, err := d.Runs.Queue(r.Context(), rowsOfQueue)
+	st, err := d.Runs.Queue(r.Context(), v.keys(), rowsOfQueue)
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,41 @@ func TestDaysOfUsage(t *testing.T) {
 	}
 }
 
+// What waits elsewhere, however much it is, leaves its rows to who administers another repository (threats.md T683).
+func TestQueueOfOneAmongMany(t *testing.T) {
+	ctx, st := t.Context(), newState(t)
+	r := st.begin(t, at("acme", "shop", 7))
+	st.end(t, r, review.Converged, "fine")
+	github := fakeGitHub(t)
+	s := st.serve(t, Options{GitHub: signin.GitHub{Host: "github.com", Web: github, API: github, ID: "client", Secret: "hush"}})
+	s.shows(t, "/sign-in/github", r.ReviewID)
+	wait := func(repo string, pr int, key review.RepoKey) string {
+		t.Helper()
+		w := store.Want{Subject: store.Subject("github.com/acme/"+repo, pr, 0), Repo: "github.com/acme/" + repo, PR: pr, Priority: 2, Key: key}
+		if err := st.store.Want(ctx, w); err != nil {
+			t.Fatal(err)
+		}
+		return w.Subject
+	}
+	settle := func(subject string) {
+		t.Helper()
+		if err := st.store.Settle(ctx, subject, 1, store.Settled{Outcome: "nothing"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range rowsOfQueue + 1 {
+		wait("other", 100+i, "github.com/666")
+	}
+	wait("shop", 40, r.RepoKey)
+	settle(wait("shop", 41, r.RepoKey))
+	for i := range rowsOfQueue + 1 {
+		settle(wait("other", 200+i, "github.com/666"))
+	}
+	if body := s.shows(t, "/queue", "acme/shop#40", "acme/shop#41"); strings.Contains(body, "other") {
+		t.Errorf("a person sees what concerns others:\n%s", body)
+	}
+}
+
 // Why a look or a run failed may name endpoints, programs and folders of the operator, who alone reads it (threats.md T682).
 func TestFailuresAreTheOperators(t *testing.T) {
 	ctx, st := t.Context(), newState(t)

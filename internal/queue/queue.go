@@ -152,8 +152,9 @@ type Delivery struct {
 // Priorities are the words for them.
 var Priorities = map[uint]string{intake.Command: "asked for", intake.Said: "said", intake.First: "new", intake.Again: "changed", intake.Found: "found"}
 
-// Read tells how it stands, with at most limit of a kind; running are the runs that are under way.
-func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (st Status, err error) {
+// Read tells how it stands, with at most limit of a kind; running are the runs that are under way. keys are the repositories whose rows are read: nil is any, an
+// empty list none.
+func Read(ctx context.Context, s *store.Store, running []store.Run, keys []review.RepoKey, limit int) (st Status, err error) {
 	st = Status{Running: []Run{}, Deliveries: []Delivery{}}
 	for _, r := range running {
 		st.Running = append(st.Running, Run{r.ID, r.Target.String(), string(r.State), r.Created, r.RepoKey})
@@ -164,11 +165,11 @@ func Read(ctx context.Context, s *store.Store, running []store.Run, limit int) (
 	if st.Unread, err = AllUnread(ctx, s); err != nil {
 		return st, err
 	}
-	waiting, err := s.Waiting(ctx, limit)
+	waiting, err := s.Waiting(ctx, keys, limit)
 	if err != nil {
 		return st, err
 	}
-	seen, err := s.SeenTo(ctx, limit)
+	seen, err := s.SeenTo(ctx, keys, limit)
 	if err != nil {
 		return st, err
 	}

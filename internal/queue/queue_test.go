@@ -79,7 +79,7 @@ func TestPause(t *testing.T) {
 // What runs, waits and was seen to stands in the words of people, within the limit, and who may see one repository sees nothing of another.
 func TestRead(t *testing.T) {
 	ctx, s := t.Context(), open(t)
-	st, err := Read(ctx, s, nil, 10)
+	st, err := Read(ctx, s, nil, nil, 10)
 	if err != nil || !st.Empty() {
 		t.Errorf("at first: %+v, %v", st, err)
 	}
@@ -97,7 +97,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := []store.Run{{ID: "20261116T120000Z_b", State: store.Running, Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "secret"}, PR: 9}}}
-	if st, err = Read(ctx, s, running, 10); err != nil || st.Empty() {
+	if st, err = Read(ctx, s, running, nil, 10); err != nil || st.Empty() {
 		t.Fatal(st, err)
 	}
 	whats := func(items []Item) (out []string) {
@@ -123,7 +123,7 @@ func TestRead(t *testing.T) {
 	if len(st.Waiting) != 2 || len(st.Running) != 1 {
 		t.Error("the part takes from the whole")
 	}
-	if st, err = Read(ctx, s, running, 1); err != nil || len(st.Waiting) != 1 {
+	if st, err = Read(ctx, s, running, nil, 1); err != nil || len(st.Waiting) != 1 {
 		t.Errorf("a limit of one: %+v, %v", st.Waiting, err)
 	}
 }
@@ -163,7 +163,7 @@ func TestUnread(t *testing.T) {
 	}
 	set("acme/a", "not permitted", true)
 	set("acme/b", "", true)
-	st, err := Read(ctx, s, nil, 10)
+	st, err := Read(ctx, s, nil, nil, 10)
 	if err != nil || len(st.Unread) != 1 || st.Unread[0] != (Unread{"acme/a", "not permitted", first[0].Since}) || st.Empty() {
 		t.Errorf("%+v, %v", st.Unread, err)
 	}

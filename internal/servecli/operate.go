@@ -35,7 +35,7 @@ func Operate(h host.Host) []subcommand.Command {
 			Use: "status", Short: "Show running and waiting reviews", Flags: f,
 			Long: "Shows running reviews, waiting reviews with the reason, the latest finished reviews, repositories that cannot be\nread, and webhook deliveries that were ignored, with the reason.",
 			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, _ []string) error {
-				st, err := s.Queue(ctx, *limit)
+				st, err := s.Queue(ctx, nil, *limit)
 				if err != nil {
 					return err
 				}

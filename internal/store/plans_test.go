@@ -93,7 +93,7 @@ func TestWhatIsOpenReadsIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for index, where := range map[string]string{"wanted_to_queue": s.due(), "wanted_open": stillOpen} {
+	for index, where := range map[string]string{"wanted_to_queue": s.due(), "wanted_open": stillOpen + stillFirst} {
 		for _, step := range plan(t, s, `SELECT subject FROM wanted WHERE `+where, 10) {
 			if step != "SCAN wanted USING INDEX "+index {
 				t.Errorf("%s: %s", index, step)

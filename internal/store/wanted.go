@@ -171,17 +171,31 @@ func (s *Store) due() string {
 	return `asked > queued AND (due <= ` + clock + ` OR updated > ` + clock + `) ORDER BY priority, since LIMIT $1`
 }
 
-// stillOpen is what is not seen to yet.
-const stillOpen = `asked > handled ORDER BY priority, since LIMIT $1`
+// stillOpen is what is not seen to yet, and stillFirst its order.
+const (
+	stillOpen  = `asked > handled`
+	stillFirst = ` ORDER BY priority, since LIMIT $1`
+)
 
-// Waiting gives what is not seen to yet, the oldest first.
-func (s *Store) Waiting(ctx context.Context, limit int) ([]Wanted, error) {
-	return s.wanted(ctx, "read what is wanted", stillOpen, limit)
+// Waiting gives what is not seen to yet, the oldest first. keys are as in Filter.
+func (s *Store) Waiting(ctx context.Context, keys []review.RepoKey, limit int) ([]Wanted, error) {
+	return s.wantedBy(ctx, "read what is wanted", keys, limit, stillOpen, stillFirst)
 }
 
-// SeenTo gives what was seen to last, the newest first.
-func (s *Store) SeenTo(ctx context.Context, limit int) ([]Wanted, error) {
-	return s.wanted(ctx, "read what was wanted", `handled > 0 AND asked = handled ORDER BY updated DESC LIMIT $1`, limit)
+// SeenTo gives what was seen to last, the newest first. keys are as in Filter.
+func (s *Store) SeenTo(ctx context.Context, keys []review.RepoKey, limit int) ([]Wanted, error) {
+	return s.wantedBy(ctx, "read what was wanted", keys, limit, `handled > 0 AND asked = handled`, ` ORDER BY updated DESC LIMIT $1`)
+}
+
+// wantedBy gives the first of what is wanted in an order whose limit is the first place, of all repositories or of some.
+func (s *Store) wantedBy(ctx context.Context, op string, keys []review.RepoKey, limit int, where, order string) ([]Wanted, error) {
+	args := []any{limit}
+	if keys != nil {
+		var in string
+		in, args = among(keys, args)
+		where += ` AND repo_key IN ` + in
+	}
+	return s.wanted(ctx, op, where+order, args...)
 }
 
 // Wanted finds what is wanted of a subject; ErrNotFound when nothing ever was.

@@ -19,7 +19,7 @@ import (
 // testWanted: a delivery counts once, what is wanted is open until it is settled as often as it was asked for, and nothing asked meanwhile is lost.
 func testWanted(t *testing.T, b Backend) {
 	s, ctx := open(t, b.New(t)), t.Context()
-	want := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Priority: 3}
+	want := store.Want{Subject: store.Subject("github.com/octo/demo", 7, 0), Repo: "github.com/octo/demo", PR: 7, Priority: 3, Key: "github.com/5"}
 	deliver := func(guid string, first bool, wants ...store.Want) {
 		t.Helper()
 		if got, err := s.Deliver(ctx, store.Delivery{GUID: guid, Event: "pull_request", Action: "opened"}, wants...); err != nil || got != first {
@@ -121,11 +121,16 @@ func testWanted(t *testing.T, b Backend) {
 	if all, err := s.Deliveries(ctx, 10); err != nil || len(all) != 7 {
 		t.Errorf("%d deliveries, %v", len(all), err)
 	}
-	if waiting, err := s.Waiting(ctx, 10); err != nil || len(waiting) != 0 {
+	if waiting, err := s.Waiting(ctx, nil, 10); err != nil || len(waiting) != 0 {
 		t.Errorf("%+v wait, %v", waiting, err)
 	}
-	if seen, err := s.SeenTo(ctx, 10); err != nil || len(seen) != 1 {
-		t.Errorf("%+v were seen to, %v", seen, err)
+	for _, row := range []struct {
+		keys []review.RepoKey
+		want int
+	}{{nil, 1}, {[]review.RepoKey{"github.com/1", want.Key}, 1}, {[]review.RepoKey{"github.com/1"}, 0}, {[]review.RepoKey{""}, 0}, {[]review.RepoKey{}, 0}} {
+		if seen, err := s.SeenTo(ctx, row.keys, 10); err != nil || len(seen) != row.want {
+			t.Errorf("of %q %+v were seen to, %v", row.keys, seen, err)
+		}
 	}
 	if n, err := s.ForgetDeliveries(ctx, time.Hour); err != nil || n != 0 {
 		t.Errorf("forgot %d, %v", n, err)
