@@ -46,7 +46,7 @@ func quickKeys() []key {
 			"a setting of `auto_full` says so (docs/quick.md). Their order is quick, auto, full.", choice(tierWords()...), true, func(q *Quick) any { return &q.Tier }),
 		q("auto_full.on_complex", "With `tier: auto`: a full review follows when the scout calls the change complex, or did not see all of it.", boolean(), false, func(q *Quick) any { return &q.Triggers.OnComplex }),
 		q("auto_full.on_flag", "With `tier: auto`: a full review follows when the scout flags the change, or did not see all of it.", boolean(), false, func(q *Quick) any { return &q.Triggers.OnFlag }),
-		q("auto_full.paths", "With `tier: auto`: globs of paths; a change of one of them is reviewed in full at once.", globs(200), false, func(q *Quick) any { return &q.Triggers.Paths }),
+		q("auto_full.paths", "With `tier: auto`: globs of files and folders; a change of one, or of what is in it, is reviewed in full at once. Case and accents do not matter.", globs(200), false, func(q *Quick) any { return &q.Triggers.Paths }),
 		q("auto_full.labels", "With `tier: auto`: a pull request with one of these labels is reviewed in full at once.", list(text(1, 50), 0, 20), false, func(q *Quick) any { return &q.Triggers.Labels }),
 		q("auto_full.over_lines", "With `tier: auto`: a change of more lines is reviewed in full at once. 0 is never.", integer(0, 1_000_000), false, func(q *Quick) any { return &q.Triggers.OverLines }),
 		q("auto_full.untrusted", "With `tier: auto`: a pull request whose author may not write to the repository is reviewed in full at once.", boolean(), false, func(q *Quick) any { return &q.Triggers.Untrusted }),

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prloop/prloop/internal/globs"
+	"github.com/prloop/prloop/internal/neverread"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -33,7 +34,7 @@ type Triggers struct {
 	OnFlag    bool `json:"onFlag,omitempty"`
 	// Untrusted: whoever opened the pull request may not write to the repository.
 	Untrusted bool `json:"untrusted,omitempty"`
-	// Paths are globs of changed files, Labels are labels of the pull request; one is enough.
+	// Paths are globs of changed files and of folders they are in, Labels are labels of the pull request; one is enough.
 	Paths  []string `json:"paths,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 	// OverLines: more changed lines than that; 0 is never.
@@ -74,8 +75,13 @@ func Before(t Tier, tr Triggers, f Facts) string {
 			return fmt.Sprintf("the pull request has the label %q", label)
 		}
 	}
+	// However case and accents of a name are spelled, and whatever is in a folder that a pattern names.
+	exact, folded := neverread.Paths(tr.Paths), neverread.Paths{}
+	for _, p := range tr.Paths {
+		folded = append(folded, spelling.Fold(p))
+	}
 	for _, p := range f.Paths {
-		if globs.Any(tr.Paths, p) {
+		if exact.Has(p) || folded.Has(spelling.Fold(p)) {
 			return fmt.Sprintf("it changes %q", p)
 		}
 	}

@@ -125,3 +125,30 @@ func TestLaws(t *testing.T) {
 		}
 	}
 }
+
+// However a person writes a path, a change below it is reviewed in full: one that names nothing would be heard by nobody.
+func TestPathsAsPeopleWriteThem(t *testing.T) {
+	for _, c := range []struct {
+		pattern, file string
+		want          bool
+	}{
+		{"auth", "auth/login.go", true},
+		{"auth", "auth/eu/login.go", true},
+		{"auth", "auth", true},
+		{"**/auth", "pkg/auth/login.go", true},
+		{"auth/", "auth/login.go", true},
+		{"/auth/**", "auth/login.go", true},
+		{"Auth/**", "auth/login.go", true},
+		{"auth", "AUTH/Login.go", true},
+		{"r\u00e9seau/*", "re\u0301seau/a.go", true},
+		{"re\u0301seau", "R\u00c9SEAU/a.go", true},
+		{"[^A]uth", "auth/login.go", true}, // as it is written, too
+		{"auth", "author/login.go", false},
+		{"auth", "pkg/auth/login.go", false},
+		{"auth/*.go", "auth/note.txt", false},
+	} {
+		if got := Before(Auto, Triggers{Paths: []string{c.pattern}}, Facts{Paths: []string{c.file}}) != ""; got != c.want {
+			t.Errorf("%q and %q: %v", c.pattern, c.file, got)
+		}
+	}
+}

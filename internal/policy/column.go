@@ -75,7 +75,7 @@ var columns = []Column{
 	{Name: "auto_full_on_flag", Section: tiers, Kind: Bool, Key: "auto_full.on_flag",
 		Doc: "In the tier auto: a full review follows when the scan flags the change."},
 	{Name: "auto_full_paths", Section: tiers, Kind: List, Key: "auto_full.paths", Globs: true, Most: mostGlob, Items: 200,
-		Doc: "In the tier auto: globs of paths whose changes are reviewed in full at once."},
+		Doc: "In the tier auto: globs of files and folders whose changes are reviewed in full at once."},
 	{Name: "auto_full_labels", Section: tiers, Kind: List, Key: "auto_full.labels", Most: mostLabel, Items: 20,
 		Doc: "In the tier auto: labels of pull requests that are reviewed in full at once."},
 	{Name: "auto_full_over_lines", Section: tiers, Kind: Int, Key: "auto_full.over_lines", Low: 0, High: 1_000_000,
