@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/trigger"
@@ -24,7 +25,7 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 		var p *Prepared
 		if p, err = s.Prepare(ctx, o); err != nil {
 			if fault := (*config.Error)(nil); errors.As(err, &fault) {
-				_, told := s.Answer(ctx, o.Target, a, "Nothing was done, as the settings are faulty: "+sanitize.Field(fault.Error(), sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR}))
+				_, told := s.Answer(ctx, o.Target, a, faulty(fault, sanitize.Policy{Repo: o.Target.Repo, PR: o.Target.PR}))
 				err = errors.Join(err, told)
 			}
 			return ended, err
@@ -45,6 +46,15 @@ func (s *Service) RunAsked(ctx context.Context, o Order, a Ask, emit func(review
 	}
 	_, err = s.Answer(ctx, o.Target, a, body)
 	return ended, err
+}
+
+// faulty says that settings are faulty, and what is wrong with those of the repository: the operator's files and flags are nobody else's to read (threats.md T681).
+func faulty(e *config.Error, p sanitize.Policy) string {
+	own := config.Error{Faults: slices.DeleteFunc(slices.Clone(e.Faults), func(f config.Fault) bool { return f.File != config.RepositoryFile })}
+	if len(own.Faults) == 0 {
+		return "Nothing was done, as the settings of whoever runs prloop are faulty, or do not go with those of this repository. Its terminal or `prloop status` says why."
+	}
+	return "Nothing was done, as the settings are faulty: " + sanitize.Field(own.Error(), p)
 }
 
 // stands answers who asked for a review, or for fixes, of what was reviewed and is as it was.
