@@ -138,11 +138,13 @@ func TestWhoMayBeSilent(t *testing.T) {
 	if _, err := c.Conn().WaitForNotification(ctx); ctx.Err() == nil {
 		t.Errorf("who listens: %v", err)
 	}
-	a.changing.Add(1)
-	if _, err := pool.Exec(t.Context(), `SELECT pg_sleep(0.5)`); err != nil {
+	err = (&Member{address: a}).Change(t.Context(), "no_schema", func() error {
+		_, err := pool.Exec(t.Context(), `SELECT pg_sleep(0.5)`)
+		return err
+	})
+	if err != nil {
 		t.Errorf("who changes tables: %v", err)
 	}
-	a.changing.Add(-1)
 	if _, err := pool.Exec(t.Context(), `SELECT pg_sleep(0.5)`); KindOf(err) != Gone {
 		t.Errorf("anybody else: %v, want that the database is gone", err)
 	}
