@@ -112,6 +112,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		key, ok = r.Header.Get("X-Api-Key"), true
 	}
 	public := s.script.Open && path == "/models"
+	if !public && path == "/models" && key == "" { // whoever asks without a key wants to know whether one is needed
+		writeError(w, http.StatusUnauthorized, "invalid_api_key", "You didn't provide an API key.")
+		return
+	}
 	if !public && (!ok || key == "" || s.script.Key != "" && key != s.script.Key) {
 		s.fault(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided: %s.", key)
 		return
