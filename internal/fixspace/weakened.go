@@ -9,11 +9,14 @@ import (
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
+// mostEdits bounds how many files differ in what is compared: fixes that follow one another are one series, and a renamed file counts twice.
+const mostEdits = 20 * pushpolicy.DefaultFiles
+
 // mostSeries bounds how many series of prloop's commits in a change are compared: whoever pushes can write prloop's name on theirs. More of them say no more.
 const mostSeries = 20
 
 // Weakened names the files in which prloop's own commits from base to head change existing tests, where head is so still (threats.md T588), sorted. Commits that cannot be
-// compared, or change more files than a fix may, are none of prloop's. Errors are those of ctx.
+// compared, or change more files than fixes may, are none of prloop's. Errors are those of ctx.
 func Weakened(ctx context.Context, repo *git.Repository, base, head string) ([]string, error) {
 	commits, err := repo.Since(ctx, base, head)
 	if err != nil {
@@ -55,7 +58,7 @@ func own(commits []git.Authored) (all []series) {
 
 // testsOf are the files, of some or all, in which existing tests changed between two commits; nil where these cannot be compared.
 func testsOf(ctx context.Context, repo *git.Repository, from, to string, only ...string) []string {
-	changes, err := repo.Edits(ctx, from, to, pushpolicy.DefaultFiles, only...)
+	changes, err := repo.Edits(ctx, from, to, mostEdits, only...)
 	if err != nil {
 		return nil
 	}

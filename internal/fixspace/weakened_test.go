@@ -50,11 +50,20 @@ func TestWeakened(t *testing.T) {
 	gittest.Commit(t, origin, map[string]string{"test_a.py": checks})
 	weakened("test_b.py")
 	gittest.Commit(t, origin, map[string]string{"test_c.py": checks})
-	many := map[string]string{"test_c.py": trivial}
-	for n := range pushpolicy.DefaultFiles {
-		many[fmt.Sprintf("many/%d.py", n)] = "a = 1\n"
+	with := func(test string, files int) map[string]string {
+		many := map[string]string{test: trivial}
+		for n := range files {
+			many[fmt.Sprintf("many/%d.py", n)] = "a = 1\n"
+		}
+		return many
 	}
-	ours(many) // no fix of prloop's changes so many files
+	ours(with("test_c.py", pushpolicy.DefaultFiles)) // as several fixes may, or one that renames files
+	weakened("test_b.py", "test_c.py")
+	gittest.Commit(t, origin, map[string]string{"test_c.py": checks, "test_d.py": checks})
+	weakened("test_b.py")
+	gittest.Run(t, origin, "rm", "-q", "-r", "many")
+	gittest.Run(t, origin, "commit", "-q", "-m", "fewer")
+	ours(with("test_d.py", mostEdits)) // no fixes of prloop's change so many files
 	weakened("test_b.py")
 	gittest.Run(t, origin, "checkout", "-q", "-b", "local")
 	gittest.Commit(t, origin, map[string]string{"b.py": "b = 1\n"})

@@ -119,7 +119,10 @@ type file struct {
 // alters reports that a block changes what stood there.
 func (f *file) alters(b block) bool {
 	removed, added := filled(b.removed), filled(b.added)
-	if len(added) == 0 && f.runsAgain(removed, b.at) {
+	switch {
+	case slices.ContainsFunc(added, func(n Line) bool { return unruly.MatchString(n.Text) || f.replaces && foreign.MatchString(n.Text) }):
+		return true
+	case len(added) == 0 && f.runsAgain(removed, b.at):
 		return false
 	}
 	added = slices.DeleteFunc(added, f.isImport)
@@ -133,8 +136,8 @@ func (f *file) alters(b block) bool {
 }
 
 var (
-	// skipMark is all of a line that keeps the test below from running, or that lets it fail.
-	skipMark = lazyregexp.New(`^\s*(@((pytest\.)?mark\.(skip|skipif|xfail)|unittest\.(skip|skipIf|skipUnless|expectedFailure)|Disabled|Ignore)` +
+	// skipMark is all of a line that keeps the test below from running. One that has a test fail is none: without it the test asks for something else.
+	skipMark = lazyregexp.New(`^\s*(@((pytest\.)?mark\.(skip|skipif)|unittest\.(skip|skipIf|skipUnless)|Disabled|Ignore)` +
 		`(\(([^()"'\\]|"[^"\\]*"|'[^'\\]*')*\))?|#\[ignore( = "[^"\\]*")?\])\s*$`)
 	// skipImport is what such a mark needs.
 	skipImport = lazyregexp.New(`^(import (pytest|unittest)|from pytest import mark|import org\.junit\.(jupiter\.api\.Disabled|Ignore);)\s*$`)
@@ -206,7 +209,7 @@ func (f *file) isImport(n Line) bool {
 			}
 		}
 	}
-	return bare.MatchString(names) && !slices.ContainsFunc(words.FindAllString(names, -1), func(word string) bool { return f.known[word] })
+	return bare.MatchString(names) && !hook.MatchString(names) && !slices.ContainsFunc(words.FindAllString(names, -1), func(word string) bool { return f.known[word] })
 }
 
 // filled is lines without empty ones.
@@ -221,6 +224,12 @@ var (
 	attribute = lazyregexp.New(`^\s*(@|#\[|\[)`)
 	// unfinished is what a test below belongs to: an attribute, or the end of one or of a comment.
 	unfinished = lazyregexp.New(`^\s*(@|#\[|\[|\*/|/\*)`)
+	// unruly is a sign that ends a line, or the depth of one, for some languages and not here.
+	unruly = lazyregexp.New(`[\v\f\x{1c}-\x{1f}\x{85}\x{2028}\x{2029}]|\r[^\r]`)
+	// foreign is a definition whose name may be spelled in several ways.
+	foreign = lazyregexp.New(`^\s*(async )?(def|class)\s+[^(:]*[^\x00-\x7f]`)
+	// hook is what a runner of Python's looks for by its name.
+	hook = lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b`)
 	// outer is where Python assigns to names outside.
 	outer = lazyregexp.New(`(^|[;:])\s*(global|nonlocal)\b`)
 	// group begins what tests stand in.
@@ -241,7 +250,11 @@ func (f *file) newTests(lines []Line) bool {
 		switch in := indent(n.Text); {
 		case f.indented && outer.MatchString(n.Text):
 			return false
-		case inside, depth >= 0 && (in > depth || ends.MatchString(n.Text)):
+		case inside, depth >= 0 && in > depth:
+		case depth >= 0 && ends.MatchString(n.Text):
+			if !f.indented && s.balanced() { // what follows is no part of it, however deep it stands
+				depth = -1
+			}
 		case f.declares != nil && f.declares.MatchString(n.Text), f.named != nil && (marked || f.marks.MatchString(n.Text)) && f.named.MatchString(n.Text):
 			depth, above, marked = in, false, false
 		case attribute.MatchString(n.Text):

@@ -29,6 +29,8 @@ type language struct {
 	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
 	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
 	hooks, loads *lazyregexp.Regexp
+	// inHook matches what keeps tests from running in a file with functions that a runner calls, and is common in others.
+	inHook *lazyregexp.Regexp
 	// comments are what a comment's line begins with.
 	comments []string
 	// imports matches where something is imported, and its names (in Go, a line that is nothing else); nil where that can take
@@ -59,8 +61,9 @@ var languages = []*language{
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
 			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
-			`\bexitstatus\s*=[^=]|\bos\._exit\(|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b|^pytestmark\s*=|^del test`),
-		hooks: lazyregexp.New(`\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
+			`\bos\._exit\(|^pytestmark\s*=|^del test`),
+		inHook: lazyregexp.New(`\bexitstatus\s*=[^=]|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b`),
+		hooks: lazyregexp.New(`^\s*(from \S+ )?import\b.*\b(load_tests|pytestmark|pytest_plugins|__test__)\b|\bpytest_plugins\s*=[^=]|\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
 			`\b(TestCase|IsolatedAsyncioTestCase|TestSuite|TestLoader|defaultTestLoader|TestResult|TestProgram|TextTestRunner|TextTestResult)\.([a-kn-z_]\w*|loadTests\w+)\s*=[^=]|` + // not maxDiff, longMessage
 			`\bunittest\.(main|[A-Z]\w*)\s*=[^=]|\bpytest\.(main|raises|warns|fail|[A-Z]\w*)\s*=[^=]|\bsetattr\(\s*(unittest|_?pytest)\b|\bpatch(\.object)?\(\s*["']?unittest\.Test|` +
 			`\bsys\.modules\[["'](unittest|_?pytest)\b|^(import [\w, ]+; *)?(sys\.exit|exit|quit)\((0|None)?\)|\b_outcome\.\w+\s*=[^=]|\b__unittest_(skip|expecting)|\bPYTEST_(ADDOPTS|PLUGINS|DISABLE)`),
@@ -68,13 +71,13 @@ var languages = []*language{
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
 		comments:  []string{"//", "* ", "*/"},
-		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`)},
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(test(-[^/]*)?|spec)\.[cm]?[jt]sx?$`)},
 		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
 		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
-			`(^|[^\w.])pending\(|\b(skip|todo):\s*(true|['"])|\b(only|ignore):\s*true|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
+			`^\s*pending\(|\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b(skip|todo|only|ignore):\s*(true|['"])|^\s*(\{\s*)?(skip|todo|only|ignore):\s*(true|['"])|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
 			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
 		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
 			`^\s*((it|describe|specify)\s*=[^=>]|test\s*=\s*(async\s*)?(\([^)]*\)|\w+)\s*=>)|\bObject\.(defineProperty|assign)\(\s*(globalThis|global|window)\s*,\s*[{"'\s]+(it|test|describe|specify)\b|` +

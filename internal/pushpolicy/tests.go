@@ -143,6 +143,9 @@ func (m *moves) skipped(c Change) []TestChange {
 		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return l.constraint.MatchString(a.Text) })
 	}
 	found := added(c, l, l.skip, TestSkipped, "a test does not run any more")
+	if l.inHook != nil && (c.Content == nil || slices.ContainsFunc(c.Content, hook.MatchString)) {
+		found = append(found, added(c, l, l.inHook, TestSkipped, "a test does not run any more")...)
+	}
 	if l.runs != nil && count(l.runs, c.Removed) > count(l.runs, c.Added) {
 		found = append(found, TestChange{Path: c.Path, Kind: TestSkipped, Detail: "what runs the tests is gone"})
 	}
