@@ -442,7 +442,7 @@ func (l look) news(run string) func(review.Event) {
 	}
 	return func(e review.Event) {
 		switch {
-		case e.Kind == review.EventLog && e.Level == "warn":
+		case e.Kind == review.EventLog && (e.Level == "warn" || e.Level == "error"):
 			log.Warn(e.Message, "agent", e.Agent)
 		case e.Kind == review.EventState:
 			log.Debug("agent", "agent", e.Agent, "state", e.State)

@@ -68,7 +68,8 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
 				m.refused = cut.Raw
 			}
-			return held.answer, append(held.notes, "it claims more than it lists; asking again: "+err.Error()), nil
+			m.tell(err)
+			return held.answer, append(held.notes, "it claims more than it lists, and asked again it gave no answer: "+kind(err)), nil
 		}
 		if err != nil && invalid != nil {
 			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer

@@ -343,6 +343,28 @@ func clip(s string) string {
 	return s
 }
 
+// kind says why a call came to nothing, in words that repeat nothing of what the endpoint says: everybody may read them (threats.md T681).
+func kind(err error) string {
+	for _, known := range []error{ErrBudget, ErrWallTime, ErrRefused} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	var r *refusal
+	switch {
+	case errors.As(err, &r) && r.status > 0:
+		return fmt.Sprintf("HTTP %d", r.status)
+	case r == nil && errors.As(err, new(*InvalidError)):
+		return "its answer is invalid"
+	}
+	return "the call came to nothing"
+}
+
+// tell gives the operator all of an error of which reports have the kind alone.
+func (m *model) tell(err error) {
+	m.emit(review.Event{Kind: review.EventLog, Level: "error", Message: clip(err.Error())})
+}
+
 // account reports what a call spent. The gateway's own count is the one that is believed.
 func (m *model) account(resp api.ChatCompletionResponse, name string, took time.Duration) {
 	u := review.Usage{LLMCalls: 1, LLMSeconds: took.Seconds(), Models: []string{name}}

@@ -28,14 +28,15 @@ func (v *verifier) askAboutDoubtful(ctx context.Context, got *review.VerifierRes
 	}
 	err := v.askStronger(ctx, doubtful, got)
 	if err != nil {
+		v.m.tell(err)
 		v.emit(review.Event{Kind: review.EventLog, Level: "warn",
-			Message: fmt.Sprintf("%s gave no answer about %d severe findings with low confidence: %s", v.o.Stronger, len(doubtful), clip(err.Error()))})
+			Message: fmt.Sprintf("%s gave no answer about %d severe findings with low confidence: %s", v.o.Stronger, len(doubtful), kind(err))})
 	}
 }
 
 func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, got *review.VerifierResult) error {
 	if v.m.left <= 0 {
-		return errors.New("no model call was left")
+		return fmt.Errorf("no model call was left: %w", ErrBudget)
 	}
 	narrowed := v.task
 	p := *v.task.Verify
@@ -48,7 +49,7 @@ func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, g
 	v.m.anew()
 	r, err := v.m.say(ctx, v.o.Stronger, verifierShape, append(slices.Clone(v.messages), said(api.ChatMessageRoleUser, text)))
 	if err == nil && r.fault != "" {
-		err = errors.New(r.fault)
+		err = &InvalidError{Raw: []byte(r.text), Err: errors.New(r.fault)}
 	}
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, g
 	doc, _ := apart(r.text)
 	second, _, err := answer.DecodeVerifier([]byte(doc))
 	if err != nil {
-		return err
+		return &InvalidError{Raw: []byte(r.text), Err: err}
 	}
 	for _, a := range second.Assessments {
 		if !slices.ContainsFunc(doubtful, func(f review.Finding) bool { return f.ID == a.FindingID }) {

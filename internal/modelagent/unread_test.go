@@ -178,7 +178,7 @@ func TestAClaimIsAskedAbout(t *testing.T) {
 		"put right without counts":            {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: bare}}, "", 2},
 		"claimed again":                       {[]fakemodel.Rule{{Answer: p2}}, "unreadable P0 0 could not be read", 2},
 		"then prose":                          {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: prose}}, "unreadable P0 0 could not be read", 2},
-		"then an endpoint that fails":         {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: fakemodel.Answer{Status: 500, Message: "down"}}}, "unreadable P0 0 could not be read", 2},
+		"then an endpoint that fails":         {[]fakemodel.Rule{{Call: 1, Answer: asks}, {Answer: fakemodel.Answer{Status: 500, Message: "vllm-7 is down"}}}, "unreadable P0 0 could not be read", 2},
 		"a P0 beside it, and none after":      {[]fakemodel.Rule{{Call: 1, Answer: p0}, {Answer: respond()}}, "A P0 9 was in an earlier answer of the same reviewer, and not in its last one", 2},
 		"fewer than are listed, and no claim": {[]fakemodel.Rule{{Answer: respond(finding("B", 6))}}, "B P2 6", 1},
 		"no counts and no conclusion":         {[]fakemodel.Rule{{Answer: bare}}, "", 1},
@@ -188,6 +188,9 @@ func TestAClaimIsAskedAbout(t *testing.T) {
 			got, err := Review(t.Context(), task(), r.options, r.emit)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(got.FullReport, "vllm-7") {
+				t.Errorf("the report repeats what the endpoint says (threats.md T681): %s", got.FullReport)
 			}
 			asked := r.model.Requests()
 			if s := strings.Join(brief(got.Findings), ", "); s != row.want || len(asked) != row.calls || got.Conclusion != got.Issues.Conclusion() {

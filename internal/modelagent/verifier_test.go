@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 			[]fakemodel.Rule{{Model: DefaultStronger, Answer: assess("A", "confirmed", "B", "refuted")}, {Answer: assess("A", "plausible", "B", "plausible", "C", "plausible")}},
 			[]string{"B plausible", "C plausible", "A confirmed"}, []string{DefaultModel, DefaultStronger}, 0, "", ""},
 		{"a stronger model that fails changes nothing", big, []fakemodel.Rule{{Model: DefaultStronger, Answer: fakemodel.Answer{Status: 404, Message: "no such model"}}, {Answer: assess("A", "plausible")}},
-			[]string{"A plausible"}, []string{DefaultModel, DefaultStronger}, 0, "no such model", ""},
+			[]string{"A plausible"}, []string{DefaultModel, DefaultStronger}, 0, "with low confidence: HTTP 404", ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: c.rules}, c.limits)
@@ -78,7 +78,7 @@ func TestVerify(t *testing.T) {
 			if diff := cmp.Diff(c.want, said); diff != "" {
 				t.Error(diff)
 			}
-			var models, warned []string
+			var models, warned, told []string
 			all := r.model.Requests()
 			for _, q := range all {
 				models = append(models, q.Model)
@@ -87,9 +87,15 @@ func TestVerify(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, e := range r.events {
-				if e.Level == "warn" {
+				switch e.Level {
+				case "warn":
 					warned = append(warned, e.Message)
+				case "error":
+					told = append(told, e.Message)
 				}
+			}
+			if strings.Contains(strings.Join(warned, "\n"), "no such model") || c.warns != "" && !strings.Contains(strings.Join(told, "\n"), "no such model") {
+				t.Errorf("what the endpoint says is for the operator alone: reports have %q, the operator %q", warned, told)
 			}
 			if !strings.Contains(strings.Join(warned, "\n"), c.warns) || c.warns == "" && warned != nil {
 				t.Errorf("warnings %q, want %q", warned, c.warns)
