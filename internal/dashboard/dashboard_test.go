@@ -690,6 +690,10 @@ func TestWhoOpensWhichFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const answer = "round-1/security.answer.json"
+	if err := st.folder.Save(r.ID, answer, []byte(`{"receipt":{"name":"security","operatorDetail":"/opt/inner/agent"},"log":"cannot open /opt/inner/agent"}`)); err != nil {
+		t.Fatal(err)
+	}
 	s := st.serve(t, Options{GitHub: gitHubOf(t)})
 	s.shows(t, "/sign-in/github", r.ReviewID)
 	all, err := st.folder.Names(r.ID)
@@ -702,13 +706,13 @@ func TestWhoOpensWhichFiles(t *testing.T) {
 	}
 	for _, name := range all {
 		status, text := s.see(t, runLink(r.ID)+"/files/"+name)
-		want := name == "review.md" || name == "review.json"
+		want := name == "review.md" || name == "review.json" || name == answer
 		if (status == http.StatusOK) != want || strings.Contains(text, "/opt/inner") || strings.Contains(body, "/files/"+name+`"`) != want {
 			t.Errorf("%s: status %d", name, status)
 		}
 	}
 	s.enter(t)
-	for _, page := range []string{"", "/files/review.json", "/files/round-1/inputs.json"} {
+	for _, page := range []string{"", "/files/review.json", "/files/round-1/inputs.json", "/files/" + answer} {
 		s.shows(t, runLink(r.ID)+page, "/opt/inner/agent")
 	}
 }

@@ -361,11 +361,14 @@ func forOthers(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// withhold takes out every review.AgentReceipt.Detail.
+// withhold takes out every review.AgentReceipt.Detail, and the standard error that review.Answer has beside its receipt.
 func withhold(doc any) {
 	switch doc := doc.(type) {
 	case map[string]any:
 		delete(doc, "operatorDetail")
+		if doc["receipt"] != nil {
+			delete(doc, "log")
+		}
 		for _, v := range doc {
 			withhold(v)
 		}
