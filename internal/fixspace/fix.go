@@ -80,7 +80,7 @@ func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review
 		work.settle(o, nil, nil)
 		return work, nil
 	}
-	taken, err := b.takeOut(ctx, o, c, &work)
+	taken, err := b.takeOut(ctx, o, c, &work, emit)
 	if err != nil {
 		return work, err
 	}

@@ -339,6 +339,36 @@ func TestEditModes(t *testing.T) {
 	}
 }
 
+// What git says of commits that it cannot read names folders of this machine: it is for the operator, and a note says that they were not taken
+// (threats.md T681).
+func TestGitsWordsAreTheOperators(t *testing.T) {
+	w := newWorld(t, plainFiles)
+	w.script("echo 1 >a.txt; git commit -qam x; printf '[core' >.git/config")
+	var told []string
+	emit := func(e review.Event) { told = append(told, e.Message) }
+	fix, err := w.workspace.Fix(t.Context(), w.order(), emit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.agent(func(clone string) {
+		if err := os.WriteFile(filepath.Join(clone, ".git", "config"), []byte("[core"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}, review.Wish{Kind: review.WishCommit, Body: "all"})
+	job, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), emit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, notes := range [][]string{fix.Notes, job.Notes} {
+		if all := strings.Join(notes, "\n"); !strings.Contains(all, "git could not read them") || strings.Contains(all, "bad config") || strings.Contains(all, w.workspace.Scratch) {
+			t.Errorf("notes %q", notes)
+		}
+	}
+	if n := strings.Count(strings.Join(told, "\n"), "bad config"); n != 2 {
+		t.Errorf("the operator hears %d times of 2 what git says: %q", n, told)
+	}
+}
+
 // What else a fixer can do to get something out or past (threats.md "Git attack set"): inert, by its rule.
 func TestAttacks(t *testing.T) {
 	shared := newWorld(t, plainFiles)

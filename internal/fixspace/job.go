@@ -65,7 +65,7 @@ func (b *Workspace) maintain(ctx context.Context, o review.JobOrder, emit func(r
 	if err := c.restore(); err != nil {
 		return work, j.unless(err)
 	}
-	taken, err := j.takeOut(ctx, c)
+	taken, err := j.takeOut(ctx, c, emit)
 	if err != nil {
 		return work, j.unless(err)
 	}
@@ -98,7 +98,7 @@ func (j jobWork) unless(err error) error {
 
 // takeOut gives the commits that are wanted: those the agent made with git itself, then one for each commit_changes, of what the tree holds at
 // the end. What nobody committed stays behind.
-func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
+func (j jobWork) takeOut(ctx context.Context, c *clone, emit func(review.Event)) ([]git.Taken, error) {
 	wishes := j.Answer.Command.Wishes
 	if err := j.secrets(wishes); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (j jobWork) takeOut(ctx context.Context, c *clone) ([]git.Taken, error) {
 	case errors.As(err, &take):
 		return nil, err // whoever commits by hand commits well, or nothing
 	case err != nil:
-		j.Notes = append(j.Notes, "commits of its own were not taken: "+oneLine(err.Error()))
+		j.Notes = append(j.Notes, "commits of its own were not taken: "+notTaken(err, emit))
 		taken = nil
 	}
 	tip := j.order.From

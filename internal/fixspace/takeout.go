@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/pushpolicy"
@@ -35,7 +36,7 @@ var neverFlat = []string{git.TakeMalformed, git.TakeForeign, git.TakeBadName}
 // takeOut takes the fixer's work out of its clone, oldest commit first: what it committed by a bundle made in the sandbox,
 // what it left uncommitted as a plain tree on top. A history that cannot be taken is left behind and the tree taken whole.
 // What may not be taken at all is a refusal in work.
-func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, work *outcome) ([]git.Taken, error) {
+func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, work *outcome, emit func(review.Event)) ([]git.Taken, error) {
 	taken, err := b.takeCommits(ctx, o, c)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -46,7 +47,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 			work.refuse(refused.Refusal())
 			return nil, nil
 		}
-		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+oneLine(err.Error()))
+		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+notTaken(err, emit))
 		taken = nil
 	}
 	said, err := b.words(o, taken, work)
@@ -66,6 +67,22 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 	}
 	// Rewrite leaves it out when it is the tip's own.
 	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: message(o, said)}), nil
+}
+
+// notTaken is why commits were not taken, as everybody may read it. The operator hears all of it: git names folders of this machine (threats.md T681).
+func notTaken(err error, emit func(review.Event)) string {
+	emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "commits of the agent were not taken: " + oneLine(err.Error()), Time: time.Now().UTC()})
+	var take *git.TakeError
+	var changed changedError
+	switch {
+	case errors.As(err, &take):
+		own := *take
+		own.Err = nil
+		return oneLine(own.Error())
+	case errors.As(err, &changed):
+		return changed.Error()
+	}
+	return "git could not read them"
 }
 
 // words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
@@ -110,11 +127,16 @@ func (c *clone) gitThere() error {
 	for name, dir := range map[string]bool{".git": true, ".git/HEAD": false, ".git/config": false} {
 		info, err := os.Lstat(filepath.Join(c.tree, filepath.FromSlash(name)))
 		if err != nil || info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
-			return fmt.Errorf("%s of its clone is not what it was", name)
+			return changedError(name)
 		}
 	}
 	return nil
 }
+
+// changedError names what of a clone's git is not what it was.
+type changedError string
+
+func (e changedError) Error() string { return string(e) + " of its clone is not what it was" }
 
 // message is a commit message of ours around a fixer's words.
 func message(o review.FixOrder, said string) string {
