@@ -82,6 +82,16 @@ func (s *sites) passes(commit string, commands ...string) {
 	}
 }
 
+// A test suite may watch files; setup commands, which have a way out, may not (threats.md T686).
+func TestOnlyVerifyCommandsWatch(t *testing.T) {
+	s := newSites(t, "", map[string]string{"a": "a\n"})
+	watch := `LC_ALL=C timeout 1 tail -f a 2>&1 | tee said; ! grep -q "inotify cannot be used" said`
+	if checks := s.setUp(watch); len(checks) != 1 || checks[0].State != review.CheckFailed {
+		t.Errorf("a setup command watches: %+v", checks)
+	}
+	s.passes(s.base, watch)
+}
+
 func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {

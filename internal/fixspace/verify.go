@@ -60,6 +60,7 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		}
 	}
 	job := b.job(dir, opts)
+	job.policy.Watch = true
 	end := time.Now().Add(opts.Wall)
 	checks := make([]review.Check, len(o.Commands))
 	for i, c := range o.Commands {

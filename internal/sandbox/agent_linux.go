@@ -35,7 +35,7 @@ func (p *plan) confine() error {
 	}
 	if p.Seccomp {
 		// Inside a network and a mount namespace there is no unix socket but the gateway's and the agent's own.
-		return applyFilter(filterRules{inet: p.Inet, unixSockets: p.Mode != modeRules || p.Gateway != "", others: p.Mode == modeRules})
+		return applyFilter(filterRules{inet: p.Inet, unixSockets: p.Mode != modeRules || p.Gateway != "", others: p.Mode == modeRules, watch: p.Watch})
 	}
 	return nil
 }

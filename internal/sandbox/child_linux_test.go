@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -282,6 +283,11 @@ func calls() {
 		try("socket_filter", unix.SYS_SETSOCKOPT, bad, unix.SOL_SOCKET, option)
 	}
 	try("memory_seccomp", unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0)
+	for _, number := range slices.Concat(watches, archWatches) {
+		try("inotify", uintptr(number), bad, bad, 0)
+	}
+	try("fanotify_init", unix.SYS_FANOTIFY_INIT, bad, 0, 0)
+	try("fanotify_mark", unix.SYS_FANOTIFY_MARK, bad, 0, 0)
 	try("tiocsti", unix.SYS_IOCTL, 0, unix.TIOCSTI, 0)
 	fmt.Println("pair", func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err }())
 }

@@ -54,7 +54,7 @@ func dropRights(switchUID bool) error {
 // queuedSignals is how many signals and timers may wait: the kernel counts them by user, and without room timers of others fail.
 const queuedSignals = 4096
 
-// halveWatches leaves a child half of what a user may have of inotify. The kernel counts all user namespaces of a user together, so one
+// halveWatches leaves a child that may watch half of what a user may have of inotify. The kernel counts all user namespaces of a user together, so one
 // child could take what the others and the user's own programs need. Where /proc may not be written, it still can (SECURITY.md).
 func halveWatches() {
 	for _, what := range []string{"instances", "watches"} {

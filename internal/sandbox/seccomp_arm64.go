@@ -10,3 +10,5 @@ const (
 )
 
 var archDenied = []uint32{unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MEMFD_SECRET}
+
+var archWatches []uint32

@@ -19,6 +19,8 @@ type filterRules struct {
 	unixSockets bool
 	// others is set where the processes of the machine are in sight.
 	others bool
+	// watch allows inotify.
+	watch bool
 }
 
 // denied are the calls no agent needs: they change the machine, look into other processes, or are wide doors into the
@@ -35,7 +37,7 @@ var denied = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 	// kernel interfaces with a history
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-	unix.SYS_FANOTIFY_INIT, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
 	// the machine
 	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_QUOTACTL,
@@ -53,6 +55,10 @@ var shares = map[uint32]uint32{
 // attributes are the calls that give a file extended attributes. What the kernel keeps of these for a file system in memory is on no process, and on
 // no bound of that file system. Tools do without, as on file systems that have none.
 var attributes = []uint32{unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT}
+
+// watches are the calls by which a process hears who opens a file that others read too, those of /usr above all (threats.md T686). Programs poll or
+// do without, as where these are missing. Those of one architecture only are in archWatches.
+var watches = []uint32{unix.SYS_INOTIFY_INIT1, unix.SYS_INOTIFY_ADD_WATCH}
 
 // leases are the commands of fcntl by which who owns a file, and may only read it, makes everybody who opens it wait until the lease is
 // given back, or for 45 s: another child, and prloop's own git. F_SETDELEG does so on folders too, F_NOTIFY is the same interface's way to watch one.
@@ -165,6 +171,11 @@ func (r filterRules) program() filter {
 	}
 	for _, number := range attributes {
 		f.when(number, func(f *filter) { f.fail(unix.ENOTSUP) })
+	}
+	if !r.watch {
+		for _, number := range slices.Concat(watches, archWatches) {
+			f.when(number, func(f *filter) { f.fail(unix.ENOSYS) })
+		}
 	}
 	// What is reserved for asynchronous I/O is counted for the whole machine, whoever takes it. Databases do without, as on kernels that lack it.
 	f.when(unix.SYS_IO_SETUP, func(f *filter) { f.fail(unix.ENOSYS) })

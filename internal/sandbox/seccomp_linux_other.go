@@ -8,4 +8,4 @@ const (
 	x32Bit    = 0
 )
 
-var archDenied []uint32
+var archDenied, archWatches []uint32

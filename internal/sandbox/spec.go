@@ -65,6 +65,8 @@ type Policy struct {
 	// Loopback lets the child use TCP on its own loopback interface, for agents that talk to themselves; nothing of the
 	// machine listens there. GatewayPort implies it. It needs a network namespace.
 	Loopback bool
+	// Watch lets the child watch files (inotify), as test suites do. It then hears who opens files of the machine that it may read (threats.md T686).
+	Watch bool
 	// Limits bound what the child may use up.
 	Limits Limits
 }
@@ -138,7 +140,9 @@ type plan struct {
 	Gateway, Socket string
 	Port            int
 	// Inet allows TCP sockets, which reach no further than the loopback interface of the network namespace.
-	Inet   bool
+	Inet bool
+	// Watch allows inotify.
+	Watch  bool
 	Limits Limits
 }
 

@@ -124,6 +124,7 @@ func (p *plan) fill(policy Policy, cmd Command) error {
 	}
 	p.Home, p.Dir, p.Limits = policy.inside(filepath.Clean(policy.Home)), policy.inside(filepath.Clean(cmp.Or(cmd.Dir, policy.Home))), policy.Limits.withDefaults()
 	p.Gateway, p.Port, p.Inet = policy.Gateway, policy.GatewayPort, policy.Loopback || policy.GatewayPort != 0
+	p.Watch = policy.Watch
 	if p.Inet && p.Mode.inPlace() {
 		return &PolicyError{"loopback", "without a network namespace TCP would reach the network of the machine"}
 	}
