@@ -212,6 +212,8 @@ type Review struct {
 	// Commit is the object id the review was made on.
 	Commit      string    `json:"commit"`
 	SubmittedAt time.Time `json:"submittedAt"`
+	// EditedBy is who changed its text last, where that is another than its author; ghost where GitHub does not say who did.
+	EditedBy string `json:"editedBy,omitempty"`
 }
 
 // Comment is one comment, of a thread or of the timeline.

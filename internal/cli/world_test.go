@@ -174,6 +174,8 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "review": // review LOGIN STATE ASSOCIATION [TEXT]
 		need(ts, neg, len(rest) == 3 || len(rest) == 4, "pr N review LOGIN STATE ASSOCIATION [TEXT]")
 		p.AddReview(forge.Review{Author: rest[0], State: rest[1], Association: rest[2], Body: append(rest[3:], "Not like this.")[0]})
+	case "editreview": // editreview LOGIN BY TEXT: somebody edits the newest review of a login
+		need(ts, neg, len(rest) == 3 && p.EditReview(rest[0], rest[1], rest[2]), "pr N editreview LOGIN BY TEXT")
 	case "thread": // thread LOGIN FILE LINE TEXT [resolved]
 		need(ts, neg, len(rest) >= 4, "pr N thread LOGIN FILE LINE TEXT [resolved]")
 		line, err := strconv.Atoi(rest[2])

@@ -44,10 +44,21 @@ type comment struct {
 	// LastEditedAt is when somebody changed its text: UpdatedAt is another one after less.
 	LastEditedAt *time.Time
 	// Editor is who did.
-	Editor      *struct{ Login string }
+	Editor      *editor
 	IsMinimized bool
 	// PullRequestReview is the review that a comment of a thread is part of. GitHub makes one of each reply, at the head of then.
 	PullRequestReview *struct{ Commit *struct{ OID string } }
+}
+
+// editor is who changed a text last.
+type editor struct{ Login string }
+
+// editedBy is who changed somebody's text last, where that is another.
+func editedBy(author *actor, by *editor) string {
+	if by == nil || author != nil && by.Login == author.Login {
+		return ""
+	}
+	return by.Login
 }
 
 const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt editor { login } isMinimized`
@@ -64,9 +75,7 @@ func (m comment) shape() review.Comment {
 	}
 	out := review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
 		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, Minimized: m.IsMinimized}
-	if m.Editor != nil && (m.Author == nil || m.Editor.Login != m.Author.Login) {
-		out.EditedBy = m.Editor.Login
-	}
+	out.EditedBy = editedBy(m.Author, m.Editor)
 	if in := m.PullRequestReview; in != nil && in.Commit != nil {
 		out.Commit = in.Commit.OID
 	}
@@ -98,6 +107,8 @@ type reviewPage struct {
 	Nodes    []struct {
 		ID, State, Body   string
 		SubmittedAt       *time.Time
+		LastEditedAt      *time.Time
+		Editor            *editor
 		Author            *actor
 		AuthorAssociation string
 		Commit            *struct{ OID string }
@@ -201,7 +212,7 @@ func (r *reader) vars(after any, name string, size int) map[string]any {
 
 const reviewList = `reviews(first: $many, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { id state body submittedAt author { ` + actorFields + ` } authorAssociation commit { oid } }
+      nodes { id state body submittedAt lastEditedAt editor { login } author { ` + actorFields + ` } authorAssociation commit { oid } }
     }`
 
 const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String, $many: Int!) {
@@ -231,7 +242,10 @@ func (r *reader) reviews(ctx context.Context) error {
 			if !ok {
 				continue
 			}
-			v := review.Review{ID: n.ID, Author: by, State: n.State, Body: text}
+			v := review.Review{ID: n.ID, Author: by, State: n.State, Body: text, EditedBy: editedBy(n.Author, n.Editor)}
+			if n.LastEditedAt != nil && n.Editor == nil {
+				v.EditedBy = "ghost"
+			}
 			if n.Commit != nil {
 				v.Commit = n.Commit.OID
 			}

@@ -75,6 +75,10 @@ func TestWhatAnApprovalSays(t *testing.T) {
 		if _, ok := Approved(d)["maintainer"]; ok != takes || withdrawn != takes {
 			t.Errorf("%q: takes back %v, of what was deleted %v", body, ok, withdrawn)
 		}
+		d.Reviews[0].EditedBy = "author"
+		if len(Approved(d)) > 0 {
+			t.Errorf("%q: takes back what somebody else wrote", body)
+		}
 	}
 }
 

@@ -108,10 +108,11 @@ func Approved(d review.Discussion) map[string]time.Time {
 	return out
 }
 
-// approvals are the reviews that approve and say no more than thanks, of those that stand. Who approves and says something may mean what they said before.
+// approvals are the reviews that approve and say no more than thanks, of those that stand. Who approves and says something may mean what they said before. What somebody else
+// has edited are not their words.
 func approvals(d review.Discussion) []review.Review {
 	return slices.DeleteFunc(threads.Standing(d.Reviews), func(r review.Review) bool {
-		return r.State != "APPROVED" || strings.TrimSpace(r.Body) != "" && !conversation.OnlyThanks(r.Body)
+		return r.State != "APPROVED" || r.EditedBy != "" || strings.TrimSpace(r.Body) != "" && !conversation.OnlyThanks(r.Body)
 	})
 }
 

@@ -89,6 +89,20 @@ func (p *PullRequest) AddReview(r Review) int64 {
 	return r.ID
 }
 
+// EditReview replaces the body of the newest review of a login, as somebody does; it reports whether there is one.
+func (p *PullRequest) EditReview(login, by, body string) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	for _, r := range slices.Backward(p.reviews) {
+		if r.Author == login {
+			r.Body, r.Edited, r.Editor = body, p.f.now(), by
+			p.updated = r.Edited
+			return true
+		}
+	}
+	return false
+}
+
 // AddThread opens an inline conversation; the comments' ids and dates are filled in.
 func (p *PullRequest) AddThread(t Thread) int64 {
 	p.f.mu.Lock()

@@ -153,12 +153,16 @@ func (x *execution) review(r *Review) object {
 	if association == "" {
 		association = r.pr.repo.association(r.Author)
 	}
-	return object{kind: "PullRequestReview", fields: map[string]any{
+	fields := map[string]any{
 		"id": nodeID("PRR", r.ID), "databaseId": r.ID, "fullDatabaseId": key(r.ID), "author": x.actor(r.Author), "authorAssociation": association, "state": r.State,
 		"body": r.Body, "submittedAt": r.Submitted, "createdAt": r.Submitted, "updatedAt": r.Submitted,
 		"url":    x.web(fmt.Sprintf("/%s/pull/%d#pullrequestreview-%d", r.pr.repo.FullName(), r.pr.Number, r.ID)),
 		"commit": x.commit(r.pr.repo, r.Commit),
-	}}
+	}
+	if !r.Edited.IsZero() {
+		fields["lastEditedAt"], fields["editor"] = r.Edited, x.actor(r.Editor)
+	}
+	return object{kind: "PullRequestReview", fields: fields}
 }
 
 func (x *execution) commit(r *Repo, sha string) any {

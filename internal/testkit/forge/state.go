@@ -160,7 +160,10 @@ type Review struct {
 	Commit      string
 	Submitted   time.Time
 	Association string
-	pr          *PullRequest
+	// Edited is when Editor changed its text last; zero when nobody has.
+	Edited time.Time
+	Editor string
+	pr     *PullRequest
 }
 
 // Thread is one inline conversation.
