@@ -134,6 +134,16 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("A thread that the account of prloop resolved counts as open, for an answer of prloop's in it was changed, and may have been the reason: %s (%s). Someone with write access can open it and resolve it from another account.", t.Assessment.Finding, t.URL)))
 		}
 	}
+	people := j.in.Snapshot.persons()
+	for i, t := range s.Threads {
+		said := people.Objections(t, objections.GraveThread(t))
+		if slices.Contains(j.decisive, i) {
+			said = append(said, people.Later(t)...)
+		}
+		if at := slices.IndexFunc(said, func(r conversation.Reply) bool { return people.Lapsed(t, r) }); at >= 0 {
+			d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("What %s said in a thread counts although they approved since: %s (%s). The code near it is not known to be as it was at the commit that they approved. It counts until they approve once more with no more than thanks, or somebody settles the thread.", said[at].Author, t.Assessment.Finding, t.URL)))
+		}
+	}
 	unsettled := j.unsettled()
 	for g, group := range j.groups {
 		if why := unsettled[g]; why != "" {

@@ -96,6 +96,12 @@ func (l *Loop) apart(ctx context.Context, snap *Snapshot) error {
 			snap.Conversation.Threads[i] = t.Uncured(stood)
 		}
 	}
+	if snap.People != nil {
+		var err error
+		if snap.People.Outdated, err = l.outdated(ctx, *snap); err != nil {
+			return err
+		}
+	}
 	if err := l.saidAfter(ctx, *snap); err != nil {
 		return err
 	}

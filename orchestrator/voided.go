@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
@@ -69,6 +70,42 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 		}
 	}
 	return void, returned, uncured, nil
+}
+
+// outdated are the threads about something grave, by id, near which the code is not as it was at the commit that somebody approved who said something there, by login in lower case
+// (threats.md T684). Where nobody has that commit any more it counts as other code.
+func (l *Loop) outdated(ctx context.Context, snap Snapshot) (map[string][]string, error) {
+	look, out := surroundings{l: l, c: snap.checker(l.History), snap: snap, diffs: map[[3]string]*diff.Diff{}}, map[string][]string{}
+	for name := range snap.persons().Approved {
+		on := objections.ApprovedOn(snap.Discussion, name)
+		for _, t := range snap.Conversation.Threads {
+			said := slices.ContainsFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return strings.EqualFold(r.Author, name) })
+			if !said || !objections.GraveThread(t) || on == snap.Range.Head {
+				continue
+			}
+			same, err := look.alike(ctx, t, on)
+			if err != nil {
+				return nil, err
+			}
+			if !same {
+				out[name] = append(out[name], t.ID)
+			}
+		}
+	}
+	return out, nil
+}
+
+// alike reports whether what is near a thread at the head is as it was at a commit.
+func (b surroundings) alike(ctx context.Context, t conversation.Thread, commit string) (bool, error) {
+	if commit == "" {
+		return false, nil
+	}
+	is, err := b.near(ctx, t, b.snap.Range.Head)
+	if err != nil || !is.known {
+		return false, err
+	}
+	then, err := b.near(ctx, t, commit, is)
+	return then.known && then.same(is), err
 }
 
 // voidWhy says why the resolution of a thread counts as not given.

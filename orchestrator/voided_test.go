@@ -199,3 +199,34 @@ func recordOf(head string, at time.Time) func(context.Context, Request) iter.Seq
 		}
 	}
 }
+
+// An approval says something of code that is near a thread as it was at its commit. One of a commit that nobody has is of other code (threats.md T684).
+func TestWhatAnApprovalIsOf(t *testing.T) {
+	const quote = "\treturn sum(a) / len(a)\n"
+	body := func(lines string) string {
+		return "package a\n\nfunc mean(a []int) int {\n" + lines + quote + "}\n" + strings.Repeat("// more\n", besideLines)
+	}
+	history := shelf{}
+	for commit, file := range map[string]string{
+		"raised": body(""), "bad": body("\tif a == nil {\n\t\treturn 0\n\t}\n"), "good": body("\tif len(a) == 0 {\n\t\treturn 0\n\t}\n"), "far": body("") + "var b int\n",
+	} {
+		history[commit] = map[string]string{"a.go": file}
+	}
+	f := quoting(saidBy("one", foundAt(review.P1, 0, ""), "Mean of an empty list divides by zero"), 4, strings.TrimSpace(quote))
+	for what, c := range map[string]struct {
+		on, head string
+		outdated bool
+	}{
+		"the head": {"bad", "bad", false}, "other code": {"good", "bad", true}, "the same near it": {"raised", "far", false},
+		"nobody has it": {"lost", "good", true}, "GitHub does not say": {"", "good", true},
+	} {
+		th := showing(f)
+		th.Head, th.DeveloperReplies = "raised", []conversation.Reply{{Author: "Boss", Body: "This is not fixed.", Commit: "bad"}}
+		snap := Snapshot{Range: Range{Head: c.head}, Conversation: &conversation.State{Threads: []conversation.Thread{th}}, People: &conversation.People{Approved: map[string]time.Time{"boss": time.Now()}}}
+		snap.Discussion.Reviews = []review.Review{{Author: review.Person{Login: "Boss"}, State: "APPROVED", Commit: c.on}}
+		got, err := (&Loop{History: versions{history}}).outdated(t.Context(), snap)
+		if err != nil || (len(got["boss"]) > 0) != c.outdated {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+	}
+}

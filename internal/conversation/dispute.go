@@ -54,6 +54,8 @@ type People struct {
 	Reviewers []string `json:"reviewers,omitempty"`
 	// Approved is when people approved it whose approval stands and says no more than thanks, by login in lower case.
 	Approved map[string]time.Time `json:"approved,omitempty"`
+	// Outdated are threads about something grave, by id, of which such an approval says nothing any more: the code near them is not as it was at the commit that it was given on.
+	Outdated map[string][]string `json:"outdated,omitempty"`
 	// Voided are threads about something grave, by id, that somebody resolved nobody knows for which code. Returned are those of them whose code is again as it was when they were opened.
 	Voided   []string `json:"-"`
 	Returned []string `json:"-"`
@@ -169,7 +171,7 @@ func (p People) Objections(t Thread, grave bool) []Reply {
 		return nil
 	}
 	return slices.DeleteFunc(t.objections(), func(r Reply) bool {
-		return !p.MayObject(r) || p.approvedSince(r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+		return !p.MayObject(r) || p.approvedSince(t, r) || t.Closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
 	})
 }
 
@@ -211,7 +213,7 @@ func (p People) objects(to []Reply) (Reply, bool) {
 
 // Contradicts reports whether somebody says more than thanks, at a head, in a thread that may be cured there, who may object and has not approved the pull request since.
 func (p People) Contradicts(t Thread, head string) bool {
-	_, objected := p.objects(slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool { return !r.After && r.Commit != head || p.approvedSince(r) }))
+	_, objected := p.objects(slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool { return !r.After && r.Commit != head || p.approvedSince(t, r) }))
 	return objected
 }
 
@@ -223,14 +225,23 @@ func (p People) Later(t Thread) []Reply {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(t.DeveloperReplies), func(r Reply) bool {
-		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || p.approvedSince(r) || closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
+		return r.Commit == "" || r.Commit == t.Head || !p.MayObject(r) || p.approvedSince(t, r) || closed && !t.ClosedByBot && strings.EqualFold(r.Author, t.ClosedBy)
 	})
 }
 
-// approvedSince reports whether who wrote a reply approved the pull request after it, and after whoever edited it last. Approvals of our own account may be ours.
-func (p People) approvedSince(r Reply) bool {
-	at := p.Approved[strings.ToLower(r.Author)]
-	return at.After(r.Timestamp) && at.After(r.Edited) && !p.Voice(r.Author, r.Bot).Own
+// approvedSince reports whether who wrote a reply in a thread approved the pull request after it, and after whoever edited it last, with the code near that as it is. Approvals of
+// our own account may be ours.
+func (p People) approvedSince(t Thread, r Reply) bool {
+	name := strings.ToLower(r.Author)
+	at := p.Approved[name]
+	return at.After(r.Timestamp) && at.After(r.Edited) && !slices.Contains(p.Outdated[name], t.ID) && !p.Voice(r.Author, r.Bot).Own
+}
+
+// Lapsed reports whether a reply counts only because who wrote it approved other code since.
+func (p People) Lapsed(t Thread, r Reply) bool {
+	counts := !p.approvedSince(t, r)
+	p.Outdated = nil
+	return counts && p.approvedSince(t, r)
 }
 
 // Weighs reports whether a thread about something grave, whose code still stands, counts although nobody raises its finding again: it is maintained, or left to people, and

@@ -368,7 +368,11 @@ func TestWhoApprovesTakesBackWhatTheySaid(t *testing.T) {
 		if _, got := p.Objection(thread, true); got != c.counts || p.Contradicts(thread, "head") != c.counts {
 			t.Errorf("%s: objects to a cure %v", what, got)
 		}
-		p.Own = "boss"
+		p.Outdated = map[string][]string{"boss": {thread.ID}}
+		if _, got := p.Objection(thread, true); !got || !p.Weighs(thread, false) || !p.Contradicts(thread, "head") || p.Lapsed(thread, thread.DeveloperReplies[0]) == c.counts {
+			t.Errorf("%s: an approval of other code takes it back", what)
+		}
+		p.Own, p.Outdated = "boss", nil
 		if !p.Weighs(thread, false) {
 			t.Errorf("%s: an approval of our own account takes it back", what)
 		}

@@ -108,6 +108,16 @@ func Approved(d review.Discussion) map[string]time.Time {
 	return out
 }
 
+// ApprovedOn is the commit that somebody gave such an approval on, by login in lower case; empty where GitHub does not say.
+func ApprovedOn(d review.Discussion, name string) string {
+	for _, r := range approvals(d) {
+		if !r.Author.Bot && strings.EqualFold(r.Author.Login, name) {
+			return r.Commit
+		}
+	}
+	return ""
+}
+
 // approvals are the reviews that approve and say no more than thanks, of those that stand. Who approves and says something may mean what they said before. What somebody else
 // has edited are not their words.
 func approvals(d review.Discussion) []review.Review {
