@@ -1,13 +1,16 @@
 package daemon
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/failpoint"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
@@ -31,6 +34,31 @@ func TestLeftIsPutBack(t *testing.T) {
 	r.settle(p)
 	if runs := r.runsOf(p); failures.Load() != 3 || len(runs) != 1 {
 		t.Errorf("settled %d times, %d runs; want 3 and 1", failures.Load(), len(runs))
+	}
+}
+
+// A pull request is looked at again when it changes, though the database did not take that the look before was over (threats.md T687).
+func TestALookWhoseEndIsRefused(t *testing.T) {
+	state := t.TempDir()
+	r := startReplay(t, app.Options{State: state}, false, 1, 1, time.Hour)
+	db, err := sql.Open("sqlite", database.SQLiteURI(filepath.Join(state, "prloop.db"), "_pragma=busy_timeout(10000)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `CREATE TRIGGER refuse BEFORE UPDATE ON workflow_status WHEN NEW.status = 'SUCCESS' BEGIN SELECT RAISE(ABORT, 'no space left'); END`); err != nil {
+		t.Fatal(err)
+	}
+	p := r.open(traffic.All()[0], r.repos[0], 1)
+	p.is.Draft = false
+	r.send(r.write(p, traffic.Event{Kind: opened, By: p.Author}))
+	r.settle(p)
+	push := traffic.Event{Kind: traffic.Push, By: p.Author, Commit: "more"}
+	r.happens(p, push)
+	r.send(r.write(p, push))
+	r.settle(p)
+	if runs := r.runsOf(p); len(runs) != 2 {
+		t.Errorf("%d runs, want one of each commit", len(runs))
 	}
 }
 

@@ -94,6 +94,13 @@ func (d *Daemon) reap(ctx context.Context, w *engine.Workers) {
 			d.Said(s + ": the process that was at work on it is gone; another goes on")
 			d.requeue(ctx, s)
 		}
+		if subjects, err = w.Stale(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Warn("what this process is not at work on any more is still listed as its work", "err", err)
+		}
+		for _, s := range subjects {
+			d.Log.Warn("the database did not take that a look was over; it is seen to again", "subject", s)
+			d.requeue(ctx, s)
+		}
 		if time.Since(counted) < recounting {
 			continue
 		}

@@ -127,6 +127,11 @@ type Workers struct {
 	cancel  context.CancelCauseFunc
 	release func()
 	once    sync.Once
+
+	mu sync.Mutex
+	// working are the ids of the tasks this process is at work on; idle is since when others stand as its own.
+	working map[string]bool
+	idle    map[string]time.Time
 }
 
 // ErrServed: another process does the tasks of this database, which only one may do.
@@ -150,7 +155,7 @@ func (e *Engine) Serve(ctx context.Context, queues ...Queue) (*Workers, error) {
 			return nil, fmt.Errorf("serve %s: %w", e.dialect, err)
 		}
 	}
-	w := &Workers{engine: e, release: func() { release(false) }, queues: map[string]Queue{}}
+	w := &Workers{engine: e, release: func() { release(false) }, queues: map[string]Queue{}, working: map[string]bool{}, idle: map[string]time.Time{}}
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, q := range queues {
 		w.queues[q.Name] = q
@@ -219,6 +224,48 @@ func (w *Workers) Reap(ctx context.Context, queues ...string) ([]string, error) 
 	return nil, fmt.Errorf("take over what dead processes were at work on: %w", err)
 }
 
+// stale is for how long a task stands as one of this process, which is not at work on it, before it is dropped. Until then it may be about to begin, or
+// its end to be recorded.
+const stale = 5 * time.Second
+
+// Stale drops what stands as this process's work and is not, and gives the keys: the database took that it began, but not that it is over, or its word
+// for it was lost (threats.md T687). Whoever knows what is wanted adds it again.
+func (w *Workers) Stale(ctx context.Context) ([]string, error) {
+	w.mu.Lock()
+	maps.DeleteFunc(w.idle, func(_ string, since time.Time) bool { return time.Since(since) > time.Hour }) // it is over, or begins anew
+	w.mu.Unlock()
+	keys, err := w.drop(ctx, w.names(), func(t dbos.WorkflowStatus) bool { return t.ExecutorID == w.c.GetExecutorID() && w.stale(t.ID) }, dbos.WorkflowStatusPending)
+	if err != nil {
+		return nil, fmt.Errorf("drop what this process is not at work on any more: %w", err)
+	}
+	return keys, nil
+}
+
+func (w *Workers) stale(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.working[id] {
+		return false
+	}
+	since, ok := w.idle[id]
+	if !ok {
+		w.idle[id] = time.Now()
+	}
+	return ok && time.Since(since) >= stale
+}
+
+// begin notes that this process is at work on a task until the function is called; ok is false for one that was dropped, or is about to be.
+func (w *Workers) begin(id string) (end func(), ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if since, idle := w.idle[id]; idle && time.Since(since) >= stale {
+		return nil, false
+	}
+	delete(w.idle, id)
+	w.working[id] = true
+	return func() { w.mu.Lock(); delete(w.working, id); w.mu.Unlock() }, true
+}
+
 // Close interrupts the tasks this process is at work on, waits for them, drops them, and gives their keys.
 func (w *Workers) Close() (dropped []string) {
 	w.once.Do(func() {
@@ -266,7 +313,16 @@ func (w *Workers) drop(ctx context.Context, queues []string, which func(dbos.Wor
 // task is what DBOS runs for a task.
 func (w *Workers) task(c dbos.Context, input string) (string, error) {
 	queue, key, _ := strings.Cut(input, separator)
-	err := w.do(queue, key)
+	id, err := c.GetWorkflowID()
+	if err != nil {
+		return "", err
+	}
+	end, ok := w.begin(id)
+	if !ok {
+		return "", errors.New("it was dropped before it began")
+	}
+	defer end()
+	err = w.do(queue, key)
 	if w.ctx.Err() != nil {
 		<-c.Done() // what is answered during an interruption is not recorded
 		return "", c.Err()

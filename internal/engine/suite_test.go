@@ -4,6 +4,7 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,14 +34,37 @@ func TestSuite(t *testing.T) {
 					t.Error("the suite did not use this kind of database")
 				}
 			})
-			enginetest.Run(t, enginetest.Backend{New: func(t *testing.T) string {
+			enginetest.Run(t, enginetest.Backend{Refuse: refuse, New: func(t *testing.T) string {
 				return kind + ":" + filepath.Join(t.TempDir(), "state", "prloop.db")
 			}})
 		})
 	}
 	t.Run(database.Postgres, func(t *testing.T) {
-		enginetest.Run(t, enginetest.Backend{Several: true, New: func(t *testing.T) string { return postgres.New(t) + "&prloop_lease=2s" }})
+		enginetest.Run(t, enginetest.Backend{Several: true, Refuse: refuseServer, New: func(t *testing.T) string { return postgres.New(t) + "&prloop_lease=2s" }})
 	})
+}
+
+// refuse makes a file refuse that anything is over.
+func refuse(t *testing.T, address string) (allow func()) {
+	_, path, _ := strings.Cut(address, ":")
+	db, err := sql.Open("sqlite", database.SQLiteURI(path, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(query string) {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(`CREATE TRIGGER refuse BEFORE UPDATE ON workflow_status WHEN NEW.status = 'SUCCESS' BEGIN SELECT RAISE(ABORT, 'no space left'); END`)
+	return func() { do(`DROP TRIGGER refuse`); db.Close() }
+}
+
+// refuseServer makes a database of PostgreSQL do so.
+func refuseServer(t *testing.T, address string) (allow func()) {
+	postgres.SQL(t, address, `CREATE FUNCTION dbos.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$`)
+	postgres.SQL(t, address, `CREATE TRIGGER refuse BEFORE UPDATE ON dbos.workflow_status FOR EACH ROW WHEN (NEW.status = 'SUCCESS') EXECUTE FUNCTION dbos.refuse()`)
+	return func() { postgres.SQL(t, address, `DROP TRIGGER refuse ON dbos.workflow_status`) }
 }
 
 // A kind of database that is not there is refused with its name, not taken for a file.

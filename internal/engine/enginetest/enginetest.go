@@ -24,6 +24,8 @@ type Backend struct {
 	New func(t *testing.T) string
 	// Several is whether several processes may serve one database.
 	Several bool
+	// Refuse has the database at an address refuse that anything is over, until the function is called.
+	Refuse func(t *testing.T, address string) (allow func())
 }
 
 // Run does all tests on one kind of database.
@@ -41,6 +43,7 @@ func Run(t *testing.T, b Backend) {
 		{"many processes start", testManyProcessesStart},
 		{"queues", testQueues},
 		{"tasks that were interrupted", testInterruptedTasks},
+		{"tasks whose end is refused", testRefusedEnds},
 	} {
 		t.Run(tt.name, func(t *testing.T) { t.Parallel(); tt.fn(t, b) })
 	}

@@ -127,3 +127,51 @@ func testInterruptedTasks(t *testing.T, b Backend) {
 		t.Errorf("%s was done", got)
 	}
 }
+
+// testRefusedEnds: a task is dropped whose end the database did not take, and one that is being done is not (threats.md T687).
+func testRefusedEnds(t *testing.T, b Backend) {
+	address := b.New(t)
+	e := open(t, address, nothing)
+	done := make(chan string, 10)
+	w, err := e.Serve(t.Context(), engine.Queue{Name: "q", Workers: 2, Work: func(ctx context.Context, key string) error {
+		done <- key
+		if key == "long" {
+			<-ctx.Done()
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	add := func(key string, want bool) {
+		t.Helper()
+		if added, err := e.Add(t.Context(), engine.Task{Queue: "q", Key: key}); err != nil || added != want {
+			t.Fatalf("add %s: %v, %v; want %v", key, added, err, want)
+		}
+	}
+	add("long", true)
+	<-done
+	allow := b.Refuse(t, address)
+	add("short", true)
+	<-done
+	for range 2 { // the second time it has been seen already, but not for long
+		if keys, err := w.Stale(t.Context()); err != nil || len(keys) != 0 {
+			t.Errorf("dropped at once: %v, %v", keys, err)
+		}
+	}
+	add("short", false)
+	eventually.True(t, "what is over to be dropped", func() bool {
+		keys, err := w.Stale(t.Context())
+		if err != nil || len(keys) > 0 && !slices.Equal(keys, []string{"short"}) {
+			t.Errorf("dropped: %v, %v", keys, err)
+		}
+		return len(keys) > 0
+	})
+	allow()
+	add("short", true)
+	if got := <-done; got != "short" {
+		t.Errorf("%s was done", got)
+	}
+	add("long", false)
+}
