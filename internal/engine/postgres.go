@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -26,8 +25,6 @@ type postgresServer struct {
 	address string
 	name    string
 	member  *postgres.Member
-	// releasing are the runs whose locks are still to be given back: until then nobody here takes them again.
-	releasing sync.Map
 }
 
 func newPostgres(rest string) (dialect, error) {
@@ -71,9 +68,6 @@ func (s *postgresServer) close() error {
 func (s *postgresServer) gone() context.Context { return s.member.Gone() }
 
 func (s *postgresServer) lock(ctx context.Context, id string) (release func(handOver bool) error, err error) {
-	if _, still := s.releasing.Load(id); still {
-		return nil, ErrBusy
-	}
 	if err := s.member.Lock(ctx, id); err != nil {
 		if errors.Is(err, postgres.ErrHeld) {
 			return nil, ErrBusy
@@ -88,16 +82,11 @@ func (s *postgresServer) lock(ctx context.Context, id string) (release func(hand
 func (s *postgresServer) release(id string, handOver bool) error {
 	ctx, cancel := context.WithTimeout(s.member.Gone(), releaseWait)
 	defer cancel()
-	s.releasing.Store(id, true)
 	err := s.unlock(ctx, id, handOver)
 	if err == nil || s.member.Gone().Err() != nil {
-		s.releasing.Delete(id)
 		return err
 	}
-	go func() {
-		defer s.releasing.Delete(id)
-		_ = s.unlock(s.member.Gone(), id, handOver) // it ends with the process, and so does the lock
-	}()
+	go func() { _ = s.unlock(s.member.Gone(), id, handOver) }() // it ends with the process, and so does the lock
 	return err
 }
 

@@ -38,6 +38,8 @@ type Member struct {
 	mu sync.Mutex
 	// heard is when the last heartbeat that the database took was begun, by the clock that only goes forward.
 	heard time.Time
+	// locks are the runs that this process has, or may have.
+	locks map[string]bool
 }
 
 // members are this process in all databases it has open, by address.
@@ -58,7 +60,7 @@ func Join(ctx context.Context, address string) (*Member, error) {
 		m.users++
 		return m, nil
 	}
-	m := &Member{address: a, key: address, id: name(), users: 1}
+	m := &Member{address: a, key: address, id: name(), users: 1, locks: map[string]bool{}}
 	if err := m.join(ctx); err != nil {
 		if m.pool != nil {
 			m.pool.Close()
@@ -204,15 +206,52 @@ func (m *Member) bury(ctx context.Context) error {
 }
 
 // Lock makes this process the one that has a run; ErrHeld when a living one has, or this one has already. Whoever had it before writes
-// nothing any more.
+// nothing any more. When the database did not say whether it gave the lock, it is given back behind the scenes: nobody would for as long as this process lives.
 func (m *Member) Lock(ctx context.Context, run string) error {
+	if !m.reserve(run) {
+		return ErrHeld
+	}
+	err := m.take(ctx, run)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrHeld):
+		m.forgo(run)
+	default:
+		go func() {
+			for m.Unlock(m.gone, run, false) != nil && m.gone.Err() == nil { // it ends with the process, and so does the lock
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+	}
+	return err
+}
+
+// reserve reports whether no other part of this process has a run.
+func (m *Member) reserve(run string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.locks[run] && m.gone.Err() == nil {
+		return false
+	}
+	m.locks[run] = true
+	return true
+}
+
+func (m *Member) forgo(run string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.locks, run)
+}
+
+// take has the database give this process a run, of which no other part of it has the lock.
+func (m *Member) take(ctx context.Context, run string) error {
 	if err := m.bury(ctx); err != nil {
 		return err
 	}
 	tag, err := m.pool.Exec(ctx, `WITH me AS (SELECT id FROM prloop.processes WHERE id = $2 FOR KEY SHARE)
 		INSERT INTO prloop.run_locks (run, process, taken) SELECT $1, id, `+clock+` FROM me
 		ON CONFLICT (run) DO UPDATE SET process = excluded.process, taken = excluded.taken
-		WHERE NOT EXISTS (SELECT 1 FROM prloop.processes p WHERE p.id = run_locks.process)`, run, m.id)
+		WHERE run_locks.process = excluded.process OR NOT EXISTS (SELECT 1 FROM prloop.processes p WHERE p.id = run_locks.process)`, run, m.id)
 	if err != nil || tag.RowsAffected() == 1 {
 		return err
 	}
@@ -226,13 +265,16 @@ func (m *Member) Lock(ctx context.Context, run string) error {
 	return ErrHeld
 }
 
-// Unlock gives the lock of a run back. With handOver it is one of the Orphans, for whoever is there next.
+// Unlock gives the lock of a run back; until that has worked nobody here takes it again. With handOver it is one of the Orphans, for whoever is there next.
 func (m *Member) Unlock(ctx context.Context, run string, handOver bool) error {
 	query := `DELETE FROM prloop.run_locks WHERE run = $1 AND process = $2`
 	if handOver {
 		query = `UPDATE prloop.run_locks SET process = '' WHERE run = $1 AND process = $2`
 	}
 	_, err := m.pool.Exec(ctx, query, run, m.id)
+	if err == nil {
+		m.forgo(run)
+	}
 	return err
 }
 

@@ -24,7 +24,25 @@ func TestMain(m *testing.M) {
 // openThrough connects a pool, which waits for an answer as long as it is told, through a proxy. Once swallow is called, what is sent over the
 // connections of then is taken and never answered.
 func openThrough(t *testing.T, answer time.Duration) (a *Address, pool *pgxpool.Pool, swallow func()) {
-	u, err := url.Parse(testkit.New(t))
+	var era atomic.Int32
+	a, err := Parse(through(t, testkit.New(t), func(client, server net.Conn) {
+		go relay(server, client, &era)
+		go relay(client, server, &era)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.answer = answer
+	if pool, err = pgxpool.NewWithConfig(t.Context(), a.pool("", 4)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return a, pool, func() { era.Add(1) }
+}
+
+// through gives the address of a proxy before the database at another; handle gets the two ends of each connection.
+func through(t *testing.T, address string, handle func(client, server net.Conn)) string {
+	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +53,6 @@ func openThrough(t *testing.T, answer time.Duration) (a *Address, pool *pgxpool.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	var era atomic.Int32
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -47,22 +64,13 @@ func openThrough(t *testing.T, answer time.Duration) (a *Address, pool *pgxpool.
 				c.Close()
 				return
 			}
-			go relay(s, c, &era)
-			go relay(c, s, &era)
+			handle(c, s)
 		}
 	}()
 	query.Del("host")
 	query.Set("sslmode", "disable")
 	u.Host, u.RawQuery = l.Addr().String(), query.Encode()
-	if a, err = Parse(u.String()); err != nil {
-		t.Fatal(err)
-	}
-	a.answer = answer
-	if pool, err = pgxpool.NewWithConfig(t.Context(), a.pool("", 4)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return a, pool, func() { era.Add(1) }
+	return u.String()
 }
 
 // relay hands on what comes, while the era is that in which it began.
