@@ -9,19 +9,22 @@ import (
 // countedFor is how long a run that called a model is kept whatever a person asks: budgets of a day are counted from it.
 const countedFor = 24 * time.Hour
 
+// forgettable joins what is to be left out instead of asking for NOT IN: PostgreSQL reads a long list of these once for each run.
+const forgettable = `SELECT runs.id FROM runs
+	LEFT JOIN (SELECT id FROM runs ORDER BY created DESC, id DESC LIMIT $2) newest ON newest.id = runs.id
+	LEFT JOIN (SELECT repo_key, pr FROM wanted WHERE repo_key <> '' AND comment = 0 AND (seen LIKE 'OPEN %' OR seen LIKE 'CLOSED %')
+		EXCEPT SELECT repo_key, pr FROM wanted WHERE comment = 0 AND seen LIKE 'MERGED %') unmerged ON unmerged.repo_key = runs.repo_key AND unmerged.pr = runs.pr
+	WHERE runs.state = 'finished' AND runs.created < $1 AND newest.id IS NULL
+		AND (runs.created < $3 OR NOT EXISTS (SELECT 1 FROM usage u WHERE u.run = runs.id AND u.llm_calls > 0))
+		AND (unmerged.pr IS NULL OR NOT EXISTS (SELECT 1 FROM effects e WHERE e.run = runs.id AND e.kind = 'status'))
+	ORDER BY runs.created DESC, runs.id DESC`
+
 // Forgettable lists finished runs that began before a time, the newest first, without the keep newest of all runs, without those whose spending counts
 // for today, and without those that set the status of a commit and whose pull request a server has seen, but not its merge, by whatever name of the repository: it may be opened again, for another
 // branch too, and whether that status still holds is told by the run (threats.md T280).
 func (s *Store) Forgettable(ctx context.Context, before time.Time, keep int) ([]string, error) {
 	const op = "list runs to forget"
-	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs WHERE state = 'finished' AND created < $1
-		AND id NOT IN (SELECT id FROM runs ORDER BY created DESC, id DESC LIMIT $2)
-		AND (created < $3 OR NOT EXISTS (SELECT 1 FROM usage u WHERE u.run = runs.id AND u.llm_calls > 0))
-		AND ((repo_key, pr) NOT IN (SELECT repo_key, pr FROM wanted WHERE repo_key <> '' AND comment = 0 AND (seen LIKE 'OPEN %' OR seen LIKE 'CLOSED %')
-				EXCEPT SELECT repo_key, pr FROM wanted WHERE comment = 0 AND seen LIKE 'MERGED %')
-			OR NOT EXISTS (SELECT 1 FROM effects e WHERE e.run = runs.id AND e.kind = 'status'))
-		ORDER BY created DESC, id DESC`,
-		micros(before), keep, micros(s.now().Add(-countedFor)))
+	rows, err := s.read.QueryContext(ctx, forgettable, micros(before), keep, micros(s.now().Add(-countedFor)))
 	if err != nil {
 		return nil, s.wrap(op, err)
 	}

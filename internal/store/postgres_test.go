@@ -3,6 +3,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -155,4 +156,25 @@ func TestPostgresFaults(t *testing.T) {
 	}
 	server.SQL(t, "postgres", "DROP DATABASE "+name+" WITH (FORCE)")
 	refused("a database that was dropped", store.ErrGone, s.CreateRun(ctx, store.Run{ID: "run-5"}))
+}
+
+// What may be forgotten is found in a large database: no list that does not fit into PostgreSQL's memory for one step, which is little here, is read once
+// for each run.
+func TestForgettableOfMany(t *testing.T) {
+	address := postgres.New(t)
+	postgres.SQL(t, address, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET work_mem = ''64kB''', current_database()); END $$`)
+	s := openAt(t, address)
+	postgres.SQL(t, address, `SET search_path = prloop;
+		INSERT INTO runs (id, review_id, repo, pr, target, head, state, outcome, result, artifacts, created, updated, repo_key)
+			SELECT 'r' || i, 'x', 'github.com/o/r', i, 't', 'h', 'finished', 'converged', '{}', '/nowhere', i, i, 'github.com/5' FROM generate_series(1, 30000) i;
+		INSERT INTO wanted (subject, repo, pr, comment, priority, asked, queued, handled, since, due, tries, outcome, why, run, seen, updated, repo_key)
+			SELECT 's' || i, 'github.com/o/r', i, 0, 1, 1, 1, 1, 1, 1, 0, 'converged', '', 'r' || i, 'OPEN x', 1, 'github.com/5' FROM generate_series(1, 30000) i;
+		INSERT INTO effects (nonce, kind, effect_key, run, target, head, payload, payload_hash, state, attempts, created, ref)
+			SELECT 'n' || i, 'status', i, 'r' || i, 't', 'h', '{}', 'h', 'acked', 1, 1, '' FROM generate_series(1, 20000) i;
+		ANALYZE`)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if ids, err := s.Forgettable(ctx, time.Now(), 1000); err != nil || len(ids) != 9000 {
+		t.Errorf("%d runs, %v; want those that set no status, without the newest", len(ids), err)
+	}
 }
