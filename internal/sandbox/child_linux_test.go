@@ -361,6 +361,7 @@ func leaveUnread(megabytes string, accepted bool, stay string) int {
 	fmt.Println("done")
 	time.Sleep(left)
 	runtime.KeepAlive(keep)
+	runtime.KeepAlive(l) // who is not accepted yet goes with the listener
 	return 0
 }
 
