@@ -160,7 +160,7 @@ func (l *Loop) moved(ctx context.Context, c *evidence.Checker, head string, t co
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	} else if err != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // that commit may be gone, as after a forced push
 	}
 	old, err := c.Read(ctx, t.Head, t.File)
 	if err != nil {

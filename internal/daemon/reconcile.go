@@ -105,7 +105,7 @@ func (d *Daemon) reconcileAll(ctx context.Context, most int) (asked int, err err
 // told says and notes that a repository, or all of an owner, cannot be looked at, and that it can be again.
 func (d *Daemon) told(ctx context.Context, repo string, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // whoever ends the daemon needs no word about that
 	}
 	why, said := "", "GitHub answers again"
 	if err != nil {

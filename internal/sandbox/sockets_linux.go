@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -69,7 +70,7 @@ func tcpMemoryOf(fd int, family byte) (bytes uint64, err error) {
 	}
 	for buf := make([]byte, 32<<10); ; {
 		n, _, err := unix.Recvfrom(fd, buf, 0)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
