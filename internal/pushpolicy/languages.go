@@ -77,7 +77,7 @@ var languages = []*language{
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
 		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
-			`^\s*pending\(|\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b(skip|todo|only|ignore):\s*(true|['"])|^\s*(\{\s*)?(skip|todo|only|ignore):\s*(true|['"])|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
+			`^\s*pending\(|(\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b|^\s*(\{\s*)?)((skip|todo):\s*(true|['"])|(only|ignore):\s*true)|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
 			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
 		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
 			`^\s*((it|describe|specify)\s*=[^=>]|test\s*=\s*(async\s*)?(\([^)]*\)|\w+)\s*=>)|\bObject\.(defineProperty|assign)\(\s*(globalThis|global|window)\s*,\s*[{"'\s]+(it|test|describe|specify)\b|` +

@@ -137,6 +137,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"Python: in a hook that was there", []Change{{Path: "conftest.py", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 1, Added: lines(2, "    items.clear()"), Content: []string{"def pytest_collection_modifyitems(items):", "    items.clear()"}}}, []string{"skipped"}},
 		{"Python: a hook that is imported", []Change{add("tests/__init__.py", "from helpers import load_tests")}, []string{"skipped"}},
 		{"JavaScript: options of the program", []Change{add("a.test.js", "test('x', () => {", "  render({ todo: 'Buy milk' })", "  expect(page({ skip: true, only: true })).toEqual(reducer({}, pending('a')))", "})")}, nil},
+		{"JavaScript: what the program ignores", []Change{add("a.test.js", "test('x', () => {", "  expect(glob({", "    ignore: '**/*.md',", "  }))", "})")}, nil},
 		{"JavaScript: an option of a test", []Change{add("a.test.js", "test('x', { skip: true }, () => {", "})")}, []string{"skipped"}},
 		{"JavaScript: an option of a test, on a line of its own", []Change{add("a.test.js", "Deno.test({", "  ignore: true,", "})")}, []string{"skipped"}},
 		{"JavaScript: the file that node takes for a test by its name", []Change{remove("test.js", "f()")}, []string{"deleted"}},
