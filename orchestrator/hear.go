@@ -273,7 +273,9 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 		if now != nil {
 			in := p.green.hearing(*now)
 			judged, err := l.judgement(in)
-			p.objected = judged.Result.Receipt.Objected
+			if p.objected = judged.Result.Receipt.Objected; err != nil { // what was heard is kept all the same
+				p.objected = in.objected(nil)
+			}
 			if err != nil || !passes(judged.Result) {
 				why := judged.Result.Reason
 				if scan := judged.Result.Scan; scan != nil && len(scan.Standing) > 0 {
