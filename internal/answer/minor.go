@@ -5,27 +5,37 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/review"
 )
 
-// maxOpen is how deep objects may be nested to be read loosely, maxMinor in how many places they may be blanked, and maxObject how long one
-// is, in bytes.
+// maxOpen is how deep objects may be nested to be read loosely, maxMinor how many places may hold those that are minor, and maxObject how
+// long one is, in bytes.
 const (
 	maxOpen   = 1000
 	maxMinor  = 100_000
 	maxObject = 1 << 20
 )
 
-// blankMinor blanks the objects that plainly are P2 or P3, or empty, in text of any shape; the last one may be cut off. n is how
-// many were none of the empty ones.
-func blankMinor(text []byte) (n int) {
+// span is a part of a text: where it begins, and where what follows it does.
+type span struct{ start, end int }
+
+// minors finds the objects that plainly are P2 or P3, or empty, in text of any shape, outside the spans that were kept, which are in order;
+// the last one may be cut off. n is how many were none of the empty ones. An object around what was kept is none of them.
+func minors(text []byte, kept []span) (spans []span, n int) {
 	type open struct{ start, height int }
 	var stack []open
-	var spans [][2]int
 	quoted := false
 	for i := 0; i < len(text); i++ {
+		if len(kept) > 0 && i >= kept[0].start {
+			for k := range stack {
+				stack[k].height = maxOpen
+			}
+			i, kept = kept[0].end-1, kept[1:]
+			continue
+		}
 		switch c := text[i]; {
 		case quoted && c == '\\':
 			i++
@@ -34,7 +44,7 @@ func blankMinor(text []byte) (n int) {
 		case quoted:
 		case c == '{':
 			if len(stack) == maxOpen {
-				return n // what is nested so deep is not plainly anything
+				return spans, n // what is nested so deep is not plainly anything
 			}
 			stack = append(stack, open{i, 0})
 		case c == '}' && len(stack) > 0:
@@ -45,31 +55,25 @@ func blankMinor(text []byte) (n int) {
 			}
 			if o.height <= 1 && minor(text[o.start:i+1], &n) { // a finding holds its source and no more
 				start := o.start
-				for len(spans) > 0 && (spans[len(spans)-1][0] >= o.start || len(bytes.Trim(text[spans[len(spans)-1][1]:o.start], ", \t\r\n")) == 0) {
-					start = min(start, spans[len(spans)-1][0]) // within this one, or beside it
+				for len(spans) > 0 && (spans[len(spans)-1].start >= o.start || len(bytes.Trim(text[spans[len(spans)-1].end:o.start], ", \t\r\n")) == 0) {
+					start = min(start, spans[len(spans)-1].start) // within this one, or beside it
 					spans = spans[:len(spans)-1]
 				}
 				if len(spans) == maxMinor {
-					return n // nor is what has so many of them
+					return spans, n // nor is what has so many of them
 				}
-				spans = append(spans, [2]int{start, i + 1})
+				spans = append(spans, span{start, i + 1})
 			}
 		}
 	}
 	for _, o := range stack[max(0, len(stack)-2):] {
 		if o.height <= 1 && minor(bytes.TrimRight(text[o.start:], " \t\r\n"), &n) {
-			spans = append(spans, [2]int{o.start, len(text)})
-			break
+			spans = slices.DeleteFunc(spans, func(s span) bool { return s.start >= o.start })
+			return append(spans, span{o.start, len(text)}), n
 		}
 	}
-	for _, s := range spans {
-		blank(text[s[0]:s[1]])
-	}
-	return n
+	return spans, n
 }
-
-// blank takes text out and leaves the places of all other.
-func blank(text []byte) { clear(text) }
 
 // minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
 func minor(object []byte, n *int) bool {

@@ -180,11 +180,12 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 	if bytes.IndexByte(data, 0) >= 0 {
 		data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
 	}
-	left := bytes.Clone(data) // what was not kept
+	whole := data
 	if len(data) > schema.MaxBytes {
 		data = data[:schema.MaxBytes]
 	}
 	var kept []review.Finding
+	var at []span // where those stand
 	var notes schema.Notes
 	refused := 0
 	for rest := afterKey(data, list); rest != nil; rest = afterKey(rest, list) {
@@ -201,8 +202,7 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 				continue
 			}
 			end := len(data) - len(rest)
-			blank(left[end-len(object) : end])
-			kept = append(kept, f)
+			kept, at = append(kept, f), append(at, span{end - len(object), end})
 			for _, note := range n {
 				notes.Add("finding %d: %s", len(kept)+refused, note)
 			}
@@ -211,7 +211,7 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 			break
 		}
 	}
-	if why := unread(left, kept); why != "" {
+	if why := unread(whole, kept, at); why != "" {
 		notes.Add("a part of the answer could not be read: %s", why)
 		kept = append(kept, unreadable(why))
 	}

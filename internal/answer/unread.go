@@ -17,13 +17,14 @@ import (
 )
 
 // MayBlock reports whether text, read loosely, may say that something is a P0 or P1.
-func MayBlock(text []byte) bool { return unread(bytes.Clone(text), nil) != "" }
+func MayBlock(text []byte) bool { return unread(text, nil, nil) != "" }
 
-// unread says why what is left of a broken answer, without the findings that were kept, may hold a P0 or P1; empty when it
+// unread says why what is left of a broken answer, without the findings that were kept at these places, may hold a P0 or P1; empty when it
 // plainly does not (decision 34). It does not parse: whatever the shape, a word of severity, a field that only findings have, a
-// list that is not empty, or a claim that what was kept does not meet is enough. left is overwritten.
-func unread(left []byte, kept []review.Finding) string {
-	minors := blankMinor(left)
+// list that is not empty, or a claim that what was kept does not meet is enough.
+func unread(answer []byte, kept []review.Finding, at []span) string {
+	spans, count := minors(answer, at)
+	left := without(answer, slices.Concat(at, spans))
 	if n := len(left) - bytes.Count(left, []byte{0}); n > 2*maxLoose { // looking for colours and escapes takes it several times over
 		return tooLong(n)
 	}
@@ -35,7 +36,7 @@ func unread(left []byte, kept []review.Finding) string {
 		return "" // expressions are slow, and floods long
 	}
 	counted := review.Count(kept)
-	counted.P3 += minors
+	counted.P3 += count
 	if why := overclaim(claims(text), counted); why != "" {
 		return why
 	}
@@ -52,6 +53,20 @@ func unread(left []byte, kept []review.Finding) string {
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
+}
+
+// without copies a text but for spans of it that do not overlap: what is left of a flood is little, and the flood is not held twice.
+func without(text []byte, spans []span) []byte {
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	size := len(text)
+	for _, s := range spans {
+		size -= s.end - s.start
+	}
+	left, from := make([]byte, 0, size), 0
+	for _, s := range spans {
+		left, from = append(left, text[from:s.start]...), s.end
+	}
+	return append(left, text[from:]...)
 }
 
 func tooLong(n int) string { return fmt.Sprintf("%d bytes of it are no valid findings", n) }
