@@ -36,8 +36,8 @@ func (j verdict) report(result review.RunResult) string {
 	if bad := j.unpassed(); len(bad) > 0 {
 		d.Remarks = append(d.Remarks, c.inline(fmt.Sprintf("This head passed before it was pushed in round %d, and then did not pass %s; the fix report of that round has the log.", j.in.Round-1, commandsOf(bad))))
 	}
-	if weak := j.weakened(); weak != "" {
-		d.Remarks = append(d.Remarks, c.inline(weak))
+	if tests := j.fixedTests(); tests != "" {
+		d.Remarks = append(d.Remarks, c.inline(tests))
 	}
 	for _, settled := range j.settledGrave() {
 		d.Remarks = append(d.Remarks, c.inline(settled))

@@ -295,19 +295,30 @@ func (g gathered) unpassed() []review.Check {
 	return failing(g.in.Past[n-1].Fix.PushedChecks)
 }
 
-// weakened says in which files prloop's own commits of the pull request change existing tests; empty when they do not. The fix reports that say how are collapsed.
-func (g gathered) weakened() string {
+// fixedTests says which files of tests prloop's own commits of the pull request change or add; empty when they do not. The fix reports that say how are collapsed.
+func (g gathered) fixedTests() string {
+	changed, added := filesNamed(g.in.Snapshot.TestsChanged), filesNamed(g.in.Snapshot.TestsAdded)
+	switch {
+	case changed == "" && added == "":
+		return ""
+	case changed == "":
+		return fmt.Sprintf("Fixes by prloop add files of tests: %s.", added)
+	case added != "":
+		added = fmt.Sprintf(" They add %s.", added)
+	}
+	return fmt.Sprintf("Fixes by prloop change files of tests: %s. Look whether they still check what they did.%s", changed, added)
+}
+
+// filesNamed lists some files.
+func filesNamed(files []string) string {
 	var names []string
-	for _, file := range g.in.Snapshot.Weakened {
+	for _, file := range files[:min(len(files), mostNamed)] {
 		names = append(names, sanitize.CodeSpan(file))
 	}
-	if len(names) == 0 {
-		return ""
+	if more := len(files) - mostNamed; more > 0 {
+		names = append(names, plural(more, "more file", "more files"))
 	}
-	if more := len(names) - mostNamed; more > 0 {
-		names = append(names[:mostNamed], plural(more, "more file", "more files"))
-	}
-	return fmt.Sprintf("Fixes by prloop change existing tests: %s. Look whether they still check what they did.", strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // plural writes a count with the right words.

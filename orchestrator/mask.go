@@ -77,9 +77,11 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 	for i := range s.Range.Skipped {
 		s.Range.Skipped[i].Path = sanitize.MaskSpelled(s.Range.Skipped[i].Path)
 	}
-	s.Weakened = slices.Clone(s.Weakened)
-	for i := range s.Weakened {
-		s.Weakened[i] = sanitize.MaskSpelled(s.Weakened[i])
+	for _, names := range []*[]string{&s.TestsChanged, &s.TestsAdded} {
+		*names = slices.Clone(*names)
+		for i := range *names {
+			(*names)[i] = sanitize.MaskSpelled((*names)[i])
+		}
 	}
 	texts = append(texts, each(names)...)
 	s.PR.Labels = slices.Clone(s.PR.Labels)

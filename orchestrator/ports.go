@@ -39,8 +39,8 @@ type History interface {
 	Diff(ctx context.Context, base, head string) (*diff.Diff, error)
 	// Have reports whether a commit that the run knows is here, and fetches it when it is not: the run may have begun on another machine.
 	Have(ctx context.Context, commit string) (bool, error)
-	// Weakened names the files in which prloop's own commits of a pull request change existing tests, each a spelling.
-	Weakened(ctx context.Context, r Range) ([]string, error)
+	// FixedTests names the files of tests that prloop's own commits of a pull request change, and those that they add, each a spelling.
+	FixedTests(ctx context.Context, r Range) (changed, added []string, err error)
 }
 
 // Range names the commits of a snapshot by full object id.

@@ -46,8 +46,9 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
-	// Weakened is what History gives.
-	Weakened []string `json:"weakened,omitempty"`
+	// TestsChanged and TestsAdded are what FixedTests gives.
+	TestsChanged []string `json:"weakened,omitempty"`
+	TestsAdded   []string `json:"tests_added,omitempty"`
 	// Fixed is what fixedStill gives.
 	Fixed []string `json:"fixed,omitempty"`
 	// Remembered are the objections that were open when the newest report was written, or the newest run ended that is on record here, as markers keep
@@ -120,7 +121,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	left := req.wallTime() - p.spent
 	if err := snap.within(ctx, left, func(ctx context.Context) (err error) {
 		if !req.Target.Local() {
-			if snap.Weakened, err = l.History.Weakened(ctx, r); err != nil {
+			if snap.TestsChanged, snap.TestsAdded, err = l.History.FixedTests(ctx, r); err != nil {
 				return err
 			}
 		}

@@ -133,7 +133,7 @@ type FixOutcome struct {
 	Checks       []Check   `json:"checks,omitempty"`
 	PushedChecks []Check   `json:"pushedChecks,omitempty"`
 	Refusals     []Refusal `json:"refusals,omitempty"`
-	// Tests are the existing tests that the fix changes, skips or deletes, in words.
+	// Tests are the tests that the fix changes, adds, skips or deletes, in words.
 	Tests []string `json:"tests,omitempty"`
 	// Tries is how often the fixer was asked.
 	Tries int `json:"tries"`

@@ -41,7 +41,7 @@ type FixWork struct {
 	Commits []FixCommit `json:"commits"`
 	// Refusals are the rules of the push policy that the work breaks. With one of them there is no Tip.
 	Refusals []Refusal `json:"refusals,omitempty"`
-	// Tests are the existing tests that the work since FixOrder.Reviewed changes, skips or deletes, in words.
+	// Tests are the tests that the work since FixOrder.Reviewed changes, adds, skips or deletes, in words.
 	Tests []string `json:"tests,omitempty"`
 	// Files and Lines are how much the work since FixOrder.Reviewed changes, refused work included.
 	Files int `json:"files"`

@@ -81,13 +81,15 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	return r, nil
 }
 
-// Weakened names the files in which prloop's own commits of a pull request change existing tests.
-func (h *history) Weakened(ctx context.Context, r orchestrator.Range) ([]string, error) {
-	names, err := fixspace.Weakened(ctx, h.repo, r.MergeBase, r.Head)
-	for i, name := range names {
-		names[i] = spelling.Name(name)
+// FixedTests names the files of tests that prloop's own commits of a pull request change, and those that they add.
+func (h *history) FixedTests(ctx context.Context, r orchestrator.Range) (changed, added []string, err error) {
+	changed, added, err = fixspace.Tests(ctx, h.repo, r.MergeBase, r.Head)
+	for _, names := range [][]string{changed, added} {
+		for i, name := range names {
+			names[i] = spelling.Name(name)
+		}
 	}
-	return names, err
+	return changed, added, err
 }
 
 // local reads a local change.

@@ -33,18 +33,13 @@ type language struct {
 	inHook *lazyregexp.Regexp
 	// comments are what a comment's line begins with.
 	comments []string
-	// imports matches where something is imported, and its names (in Go, a line that is nothing else); nil where that can take
-	// the place of something unseen.
-	imports *lazyregexp.Regexp
-	// indented: how far a line is indented is part of what it says.
-	indented bool
 	// replaces: a function or class takes the place of an earlier one of its name.
 	replaces bool
 }
 
 var languages = []*language{
 	{
-		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"}, imports: lazyregexp.New(`^(import |\t)([\w.]+ )?"[^"]*"$`),
+		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"},
 		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
 		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
@@ -53,7 +48,7 @@ var languages = []*language{
 		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart)\(|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
 	},
 	{
-		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, indented: true, replaces: true, imports: lazyregexp.New(`^(?:from \S+ )?import\b(.*)`),
+		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, replaces: true,
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.py$`), lazyregexp.New(`_test\.py$`), lazyregexp.New(`_tests\.py$`), lazyregexp.New(`(^|/)tests?\.py$`), lazyregexp.New(`(^|/)conftest\.py$`)},
 		loads:     lazyregexp.New(`(^|/)__init__\.py$`),
 		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
@@ -71,7 +66,7 @@ var languages = []*language{
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
 		comments:  []string{"//", "* ", "*/"},
-		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(test(-[^/]*)?|spec)\.[cm]?[jt]sx?$`)},
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)(__tests__|cypress/(integration|e2e|component))/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(test(-[^/]*)?|spec)\.[cm]?[jt]sx?$`)},
 		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),

@@ -119,16 +119,17 @@ var (
 		lazyregexp.New(`[A-Za-z0-9](Tests?|Specs?|TestCase|TestSuite)\.\w+$`),
 		lazyregexp.New(`(^|/)Tests?[A-Z][^/]*$`),
 		lazyregexp.New(`(^|/)([Tt]ests?|[Ss]pecs?)\.\w+$`),
-		lazyregexp.New(`\.(robot|txtar|t|tst|test|hurl|venom\.ya?ml|bru|clar|rego)$`),
+		lazyregexp.New(`\.(robot|txtar|t|tst|test|hurl|venom\.ya?ml|bru|clar|rego|tftest\.hcl|t\.sol)$`),
 	}
 	prose = lazyregexp.New(`(?i)\.(md|markdown|rst|adoc)$`)
 )
 
 // testFolder is the first folder of a path whose files are tests, in lower case; empty when there is none.
 func testFolder(name string) string {
-	for _, f := range folders(name) {
-		if slices.Contains(testFolders, f) {
-			return f
+	parts := strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		if testFolders.MatchString(part) {
+			return strings.ToLower(part)
 		}
 	}
 	return ""
@@ -139,7 +140,9 @@ func folders(name string) []string {
 	return parts[:len(parts)-1]
 }
 
-var testFolders = []string{"test", "tests", "__tests__", "spec", "specs", "e2e", "testing", "androidtest", "integrationtest", features, "unittests"}
+// testFolders are those with a word for tests in their name, and some whose whole name is one.
+var testFolders = lazyregexp.New(`(?i:(^|[-_.])(tests?|testing|testsuites?|selftests?|unittests|e2e)([-_.]|$))|[a-z0-9](Tests?|TestSuite)([A-Z_.-]|$)|^tests?[A-Z]|` +
+	`^(?i:specs?|androidtest|integrationtest|features|conformance|acceptance)$`)
 
 // features is a folder of tests that holds the program itself as often.
 const features = "features"

@@ -11,15 +11,17 @@ import (
 // TestKind is what a change did to a test.
 type TestKind string
 
-// The kinds. Deleted and skipped tests are refused by Check; changed ones are for a person to judge, because a right fix
-// may change what a test expects.
+// The kinds. Deleted and skipped tests are refused by Check; the others are for a person to judge, because a right fix
+// may change what a test expects, and adds tests.
 const (
 	TestDeleted TestKind = "deleted"
 	TestSkipped TestKind = "skipped"
 	TestChanged TestKind = "changed"
+	// TestAdded is a new file with tests.
+	TestAdded TestKind = "added"
 )
 
-// TestChange is one test a fix took away or switched off, or a file of tests in which it changed what stood there.
+// TestChange is one test a fix took away or switched off, or a file of tests in which it did something else.
 type TestChange struct {
 	// Path is the file's name in the tree before, for deleted tests, else after.
 	Path string
@@ -44,8 +46,7 @@ func (t TestChange) String() string {
 	return s
 }
 
-// Tests names the tests the changes deleted or skipped, and the other files in which they changed tests, in the order of the
-// changes. It reads lines by patterns, for the languages it knows; of all others it knows test files by their name and folder.
+// Tests names the tests the changes deleted or skipped, and all other files of tests they touch, in the order of the changes. It reads lines by patterns, for the languages it knows; of all others it knows test files by their name and folder.
 // A test that stands under the same name elsewhere in the changes, in a file that the same runner collects, was moved, not deleted.
 func Tests(changes []Change) []TestChange {
 	var found []TestChange
@@ -194,7 +195,9 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 }
 
 var (
-	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|snapshots|goldens?|testdata|fixtures)/|\.(snap|golden|approved\.[a-z]+)$`)
+	// hook is what a runner of Python's looks for by its name.
+	hook     = lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b`)
+	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|[^/]*-snapshots|snapshots|goldens?|test[_-]?data|(__|test[_-]?)?fixtures(__)?|cassettes|expected)/|\.(snap|golden|(approved|verified)\.[a-z]+)$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
 		`\.mocharc(\.[a-z]+)?|mocha\.opts|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
 		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +

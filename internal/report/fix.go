@@ -45,7 +45,7 @@ type FixData struct {
 	Checks, PushedChecks []review.Check
 	// Refusals are the rules of the push policy the last try broke.
 	Refusals []review.Refusal
-	// Tests name the existing tests that the fix changes, one line each.
+	// Tests name the tests that the fix touches, one line each.
 	Tests []string
 	// Patch is the fix as edits to the files at Base, shown for the state patch; see Edits. PatchLeft is how many more
 	// edits there are than are shown. PatchFile is the name of the whole patch among the run's artifacts, shown whenever

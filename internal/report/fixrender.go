@@ -14,7 +14,7 @@ const (
 	secRejected = "### Rejected by the fixer"
 	secMissing  = "### Not fixed"
 	secRefused  = "### Refused by the push policy"
-	secTests    = "### Existing tests changed"
+	secTests    = "### Tests changed"
 	secChecks   = "### Checks"
 	secPatch    = "### Patch"
 	// offBranch follows a heading of what was done and is not on the branch.
@@ -217,7 +217,7 @@ func fixSteps(l links, d FixData) []string {
 		}
 	}
 	if n := len(d.Tests); n > 0 {
-		say("The fix changes existing tests (%d): look whether they still check what they did.", n)
+		say("The fix touches tests (%d): look whether they still check what they did.", n)
 	}
 	if n := len(d.Missing); n > 0 && d.State != FixSuperseded {
 		say("Fix what the fixer left (%d).", n)

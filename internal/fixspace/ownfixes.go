@@ -15,27 +15,33 @@ const mostEdits = 20 * pushpolicy.DefaultFiles
 // mostSeries bounds how many series of prloop's commits in a change are compared: whoever pushes can write prloop's name on theirs. More of them say no more.
 const mostSeries = 20
 
-// Weakened names the files in which prloop's own commits from base to head change existing tests, where head is so still (threats.md T588), sorted. Commits that cannot be
-// compared, or change more files than fixes may, are none of prloop's. Errors are those of ctx.
-func Weakened(ctx context.Context, repo *git.Repository, base, head string) ([]string, error) {
+// Tests names the files of tests that prloop's own commits from base to head change, and those that they add, where head is so still (threats.md T588), sorted. Commits that cannot be compared, or change more files than fixes may, are none of prloop's. Errors are those of ctx.
+func Tests(ctx context.Context, repo *git.Repository, base, head string) (changed, added []string, err error) {
 	commits, err := repo.Since(ctx, base, head)
 	if err != nil {
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	names := map[string]bool{}
+	names := map[string]bool{} // and whether they were there before
 	for _, s := range own(commits) {
 		made := testsOf(ctx, repo, s.before, s.tip)
 		if len(made) == 0 {
 			continue
 		}
-		left := testsOf(ctx, repo, s.before, head, made...)
-		for _, name := range made {
-			if left == nil || slices.Contains(left, name) {
-				names[name] = true
+		left := testsOf(ctx, repo, s.before, head, slices.Collect(maps.Keys(made))...)
+		for name, changes := range made {
+			if _, still := left[name]; still || left == nil {
+				names[name] = names[name] || changes
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(names)), context.Cause(ctx)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] {
+			changed = append(changed, name)
+		} else {
+			added = append(added, name)
+		}
+	}
+	return changed, added, context.Cause(ctx)
 }
 
 // series are commits that follow one another: before is the parent of the first, tip the last.
@@ -56,15 +62,15 @@ func own(commits []git.Authored) (all []series) {
 	return all
 }
 
-// testsOf are the files, of some or all, in which existing tests changed between two commits; nil where these cannot be compared.
-func testsOf(ctx context.Context, repo *git.Repository, from, to string, only ...string) []string {
+// testsOf are the files of tests, of some or all, that differ between two commits, and whether they were there before; nil where these cannot be compared.
+func testsOf(ctx context.Context, repo *git.Repository, from, to string, only ...string) map[string]bool {
 	changes, err := repo.Edits(ctx, from, to, mostEdits, only...)
 	if err != nil {
 		return nil
 	}
-	names := []string{}
+	names := map[string]bool{}
 	for _, t := range pushpolicy.Tests(changes) {
-		names = append(names, t.Path)
+		names[t.Path] = names[t.Path] || t.Kind != pushpolicy.TestAdded
 	}
 	return names
 }

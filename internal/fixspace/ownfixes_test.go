@@ -12,7 +12,7 @@ import (
 )
 
 // What prloop's own commits do to tests is known from the commits alone, until somebody restores them. What people do to theirs is theirs.
-func TestWeakened(t *testing.T) {
+func TestOwnFixesOfTests(t *testing.T) {
 	const checks, trivial = "def test_%s():\n    assert b() == 1\n", "def test_%s():\n    assert True\n"
 	origin := t.TempDir()
 	gittest.Run(t, origin, "init", "-q", "-b", "main")
@@ -35,7 +35,11 @@ func TestWeakened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Weakened(t.Context(), repo, base, heads["refs/heads/main"]); err != nil || !slices.Equal(got, want) {
+		changed, added, err := Tests(t.Context(), repo, base, heads["refs/heads/main"])
+		for i, name := range added {
+			added[i] = "+" + name
+		}
+		if got := append(changed, added...); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
@@ -64,6 +68,13 @@ func TestWeakened(t *testing.T) {
 	gittest.Run(t, origin, "rm", "-q", "-r", "many")
 	gittest.Run(t, origin, "commit", "-q", "-m", "fewer")
 	ours(with("test_d.py", mostEdits)) // no fixes of prloop's change so many files
+	weakened("test_b.py")
+	gittest.Commit(t, origin, map[string]string{"a.py": "a = 4\n"})
+	ours(map[string]string{"test_c.py": fmt.Sprintf("%s\n\n%s", checks, checks), "tests/new.py": checks})
+	weakened("test_b.py", "test_c.py", "+tests/new.py")
+	gittest.Commit(t, origin, map[string]string{"test_c.py": checks})
+	gittest.Run(t, origin, "rm", "-q", "-r", "tests")
+	gittest.Run(t, origin, "commit", "-q", "-m", "without")
 	weakened("test_b.py")
 	gittest.Run(t, origin, "checkout", "-q", "-b", "local")
 	gittest.Commit(t, origin, map[string]string{"b.py": "b = 1\n"})
