@@ -96,7 +96,15 @@ func TestGivenPasswords(t *testing.T) {
 		"CREATE USER 'app'@'%%' IDENTIFIED BY '%s';", "ALTER USER app IDENTIFIED WITH mysql_native_password BY '%s'", `$p = ConvertTo-SecureString "%s" -AsPlainText -Force`,
 		"auth: { user: 'ci@acme.io', pass: '%s' }", `req.SetBasicAuth("ci", "%s")`, "client.R().SetBasicAuth(`ci`, `%s`).Get(u)", `headers.setBasicAuth(cfg.user(), "%s");`, `get(u, auth=HTTPBasicAuth('ci', '%s'))`,
 		`requests.get(u, auth=("ci", "%s"))`, "request.basic_auth 'ci', '%s'",
+		`auth := smtp.PlainAuth("", "ci@acme.io", "%s", host)`, `new PDO($dsn, "root", "%s", [1])`, `$db = mysqli_connect("db.acme.io","root","%s","shop_2024");`, `DriverManager.getConnection(url, user(), "%s")`,
+		`jwt.sign(payload, "%s")`, `server.login(user, '%s')`, `await client.signInWithEmailAndPassword(auth, "ci@acme.io", "%s")`, `new NetworkCredential("ci", "%s")`, `conn.simple_bind_s("cn=ci", "%s")`, `ldap_bind($c, "cn=ci", "%s")`,
+		"ldapsearch -x -D cn=ci -w %s -b dc=acme", "requirepass %s", "redis-server --masterauth '%s'", "db.acme.io:5432:shop:app:%s", "echo '*:*:*:app:%s' > ~/.pgpass",
 	} {
+		for _, short := range []string{"hunter2pass!", "S3cretPw"} {
+			if line := fmt.Sprintf(form, short); strings.Contains(Mask(line), short) {
+				t.Errorf("%s is shown", line)
+			}
+		}
 		line := fmt.Sprintf(form, "Winter7Falcon92x")
 		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
 		if maskChange(t, nil, &diff, nil); strings.Contains(diff, "Winter7") || len(GivenPasswords(line))+len(AssignedValues(line)) == 0 {
@@ -110,7 +118,10 @@ func TestGivenPasswords(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"docker login -u ci --password-stdin ghcr.io2", "mysql -h db-primary-2.acme.io -P 3306", "mkdir -p build/release-2024-artifacts", "redis-cli -h redis-master-2024.acme.io",
-		`req.SetBasicAuth("Winter7Falcon92x", password)`, `req.SetBasicAuth(user, os.Getenv("CI_PASSWORD_2024"))`, `req.SetBasicAuth("user", "test-password-2024")`, `if basicAuth { log("user 1, 'Winter7Falcon92x'") }`} {
+		`req.SetBasicAuth("Winter7Falcon92x", password)`, `req.SetBasicAuth(user, os.Getenv("CI_PASSWORD_2024"))`, `req.SetBasicAuth("user", "test-password-2024")`, `if basicAuth { log("user 1, 'Winter7Falcon92x'") }`,
+		`conn = connect("tcp", "broker-2.acme.io", "mqtt-7.acme.io:1883")`, `mysqli_connect("h", "root", getenv("DB_PW_1"), "shop_2024x")`, `button.connect("pressed", self, "_on_Button2_pressed")`, `connect("src", "input0_x")`,
+		`login("Winter7Falcon92x")`, `login(user, os.environ["CI_PW_2024"])`, `login(user, "the word 42 is none")`, `jwt.sign({ sub: "Winter7Falcon92x" }, key)`, `jwt.verify(token, publicKey, "RS256")`, "ldapsearch -W uid=jdoe2024x", "requirepass foobared",
+		`author("ci", "Winter7Falcon92x")`, `f.bind(this, "Winter7Falcon92x")`, "main.c:5432:13:error:something42x in it", "https://acme.io:5432:x"} {
 		if GivenPasswords(line) != nil {
 			t.Errorf("%s is found", line)
 		}

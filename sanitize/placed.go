@@ -55,29 +55,107 @@ func AddressPasswords(line string) (out []Span) {
 }
 
 var (
-	// givenPassword is a password that a command, a statement of SQL, the settings of a mailer or a call that logs in are given in a way of their own.
+	// givenPassword is a password that a command, a statement of SQL, or the settings of a mailer or of Redis are given in a way of their own.
 	givenPassword = lazyregexp.New(`(?i)(?:\b(?:docker|podman)\s+login\s(?:[^|;&]{0,200}?\s)??-p\s+["']?|\bsshpass\s+-p\s*["']?|\bmysql(?:dump|admin)?\s(?:[^|;&]{0,200}?\s)??-p["']?|\bredis-cli\s(?:[^|;&]{0,200}?\s)??-a\s+["']?` +
-		`|\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+["']|\bconvertto-securestring\s+(?:-string\s+)?["']|\bauth["']?\s*[:=]\s*\{[^{}]{0,200}?\bpass["']?\s*:\s*["']` +
-		`|\b(?:set|http)?_?basic_?auth[( ]\s{0,4}[^,\s{}]{1,100},\s{0,4}["'` + "`" + `]|\bauth=\(["'][^"',]{1,100}["'],\s{0,4}["'])([^\s"'` + "`" + `$;|&<>{}()\[\]]{12,100})`)
-	// givenWords are those of which every match has one.
-	givenWords = []string{"login", "sshpass", "mysql", "redis-cli", "identified", "convertto-securestring", "auth"}
+		`|\bldap[a-z]{3,10}\s(?:[^|;&]{0,200}?\s)??(?-i:-w)\s*["']?|\b(?:requirepass|masterauth)\s+["']?` +
+		`|\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+["']|\bconvertto-securestring\s+(?:-string\s+)?["']|\bauth["']?\s*[:=]\s*\{[^{}]{0,200}?\bpass["']?\s*:\s*["'])` + givenValue)
+	// pgpassLine is a line of .pgpass with a port that PostgreSQL or its pool has.
+	pgpassLine = lazyregexp.New(`(?:^|["'])[0-9A-Za-z.*_-]{1,100}:(?:54[0-9]{2}|6432|\*):[^\s:"']{1,60}:[^\s:"']{1,60}:` + givenValue + `["'\r]?(?:\s*>|$)`)
+	// loginCall begins a call that logs in, signs or connects, up to its arguments. Its group is of one that connects.
+	loginCall = lazyregexp.New(`(?i)(?:auth(?:_?password|enticat(?:e|ion))?|log_?[io]n|sign_?in|credentials?|(?:ldap|simple)_?bind(?:_s)?|\bjwt\.(?:sign|encode|verify|decode)|(connect(?:ion)?|\bpdo))(?:(?:with|as|user)[a-z]{0,30})?(?:=?\(|[ \t]["'])`)
+	// givenAlone is such a password where an argument of a call is nothing else.
+	givenAlone = lazyregexp.New(`^` + givenValue)
+	// givenWords are those of which every match of givenPassword and pgpassLine has one, loginWords those of loginCall.
+	givenWords = []string{"login", "sshpass", "mysql", "redis-cli", "ldap", "requirepass", ":54", ":6432:", ":*:", "identified", "convertto-securestring", "auth"}
+	loginWords = []string{"auth", "login", "log_in", "logon", "log_on", "signin", "sign_in", "credential", "bind", "connect", "jwt.", "pdo"}
 )
 
-// GivenPasswords are the passwords that a line gives to a command, a statement, a mailer or a call that logs in. What people write for a server of their own machine is shorter.
-func GivenPasswords(line string) (out []Span) {
-	if !containsAny(lowerASCII(line), givenWords) {
-		return nil
+// givenValue is what such a password is written with. What people write for a server of their own machine is shorter, or repeats its letters.
+const givenValue = "([^\\s\"'`$;|&<>{}()\\[\\]]{8,100})"
+
+// minGivenEntropy is what it has at least, in bits for each byte.
+const minGivenEntropy = 3
+
+// GivenPasswords are the passwords that a line gives to a command, a statement, a mailer or a call that logs in.
+func GivenPasswords(line string) []Span {
+	lower := lowerASCII(line)
+	var out []Span
+	if containsAny(lower, givenWords) {
+		out = givenInPlace(line)
 	}
-	for _, m := range givenPassword.FindAllStringSubmatchIndex(line, -1) {
-		if v := line[m[2]:m[3]]; LettersAndDigits(v) && Entropy(v) >= minGivenEntropy && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v) {
+	if containsAny(lower, loginWords) {
+		out = append(out, givenToCalls(line)...)
+	}
+	return out
+}
+
+// givenInPlace are those that givenPassword and pgpassLine find.
+func givenInPlace(line string) (out []Span) {
+	for _, m := range append(givenPassword.FindAllStringSubmatchIndex(line, -1), pgpassLine.FindAllStringSubmatchIndex(line, -1)...) {
+		if given(line[m[2]:m[3]]) {
 			out = append(out, Span{Start: m[2], End: m[3]})
 		}
 	}
 	return out
 }
 
-// minGivenEntropy is what such a password has at least, in bits for each byte.
-const minGivenEntropy = 3
+// givenToCalls are those that calls are given as arguments.
+func givenToCalls(line string) (out []Span) {
+	for _, m := range loginCall.FindAllStringSubmatchIndex(line, -1) {
+		first, connects := 2, m[2] >= 0
+		if connects { // where to comes first
+			first = 3
+		}
+		for _, p := range textArguments(line[:min(len(line), m[1]+callReach)], m[1], first) {
+			v := givenAlone.FindString(line[p.Start:p.End])
+			if given(v) && !(connects && (plainWords(v) || hostAndPort.MatchString(v))) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// given reports whether what stands in the place of a password is one.
+func given(v string) bool {
+	return LettersAndDigits(v) && Entropy(v) >= minGivenEntropy && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v)
+}
+
+// callReach is how far the arguments of a call are looked at, in bytes.
+const callReach = 300
+
+// textArguments are the texts in quotes, without a blank, that are the arguments from the first to the third of the call whose arguments begin at a place of a line.
+func textArguments(line string, at, first int) (out []Span) {
+	if strings.IndexByte("\"'", line[at-1]) >= 0 {
+		at-- // no bracket stands before the first
+	}
+	depth, n := 0, 1
+	for i := at; i < len(line) && n <= 3; i++ {
+		switch line[i] {
+		case '"', '\'', '`':
+			end := i + closes(line[i:])
+			if end == i {
+				return out
+			}
+			text := line[i+1 : end]
+			if depth == 0 && n >= first && strings.HasSuffix(strings.TrimRight(line[:i], " \t"), ",") && !strings.ContainsAny(text, " \t") {
+				out = append(out, Span{Start: i + 1, End: end})
+			}
+			i = end
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return out
+			}
+		case ',':
+			if depth == 0 {
+				n++
+			}
+		}
+	}
+	return out
+}
 
 // longestRead bounds the lines in which values are found by where they stand, in bytes: the static reviewer reads no longer ones either.
 const longestRead = 20_000
@@ -97,7 +175,8 @@ func placedSpans(s string) (out []Span) {
 	}
 	look(assignedWords, AssignedValues)
 	look([]string{"://"}, AddressPasswords)
-	look(givenWords, GivenPasswords)
+	look(givenWords, givenInPlace)
+	look(loginWords, givenToCalls)
 	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
 	return joinSpans(slices.Compact(out))
 }
