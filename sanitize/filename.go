@@ -8,14 +8,25 @@ import (
 	"github.com/prloop/prloop/sanitize/secretrules"
 )
 
-// numberedName is a name of small letters in several parts, with small numbers.
-var numberedName = lazyregexp.New(`^[a-z]+(?:[-_](?:[a-z]+[0-9]{0,2}|[0-9]{1,2}))+$`)
+var (
+	// numberedName is a name of small letters in several parts, with small numbers.
+	numberedName = lazyregexp.New(`^[a-z]+(?:[-_](?:[a-z]+[0-9]{0,2}|[0-9]{1,2}))+$`)
+	// terraform is the name of a file of Terraform's, terraformPassword a password in one, also within jsonencode or a text of JSON. The rule of gitleaks knows none with signs.
+	terraform         = lazyregexp.New(`(?i)\.(?:tf|tfvars|hcl)$`)
+	terraformPassword = lazyregexp.New(`(?i)password\\?["']?\s{0,20}[=:]\s{0,20}\\?"([^"\s\\]{8,64})\\?"`)
+)
 
 // FileSecrets are the values in a text of a file that only its name makes secrets: short passwords in Terraform, for instance, which are words elsewhere. What is made
 // of words, or says that it is made up, is none.
 func FileSecrets(path, text string) (out []Span) {
+	found := secretrules.FindNamed(path, text)
+	if terraform.MatchString(path) {
+		for _, m := range terraformPassword.FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+	}
 	values := map[string]bool{}
-	for _, v := range secretrules.FindNamed(path, text) {
+	for _, v := range found {
 		v = strings.Trim(v, `"`)
 		if len(v) >= minKept && LettersAndDigits(v) && Entropy(v) >= minPasswordBits && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v) && !plainWords(v) && !numberedName.MatchString(v) && !strings.ContainsAny(v, " \t\n") {
 			values[v] = true

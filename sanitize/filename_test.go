@@ -11,6 +11,9 @@ func TestFileSecrets(t *testing.T) {
 		{"infra/db.tf", `  password   = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
 		{"vm.TF", `  administrator_login_password = "kV5-tQ9z_w5x"`, "kV5-tQ9z_w5x"},
 		{"a.hcl", `db_password = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
+		{"main.tf", `  secret_string = jsonencode({ username = "app", password = "S3cretPw!" })`, "S3cretPw!"},
+		{"main.tf", `  secret_string = "{\"user\":\"app\",\"db_password\":\"Zq5!NmA75mADg\"}"`, "Zq5!NmA75mADg"},
+		{"prod.tfvars", `db_password = "Zq5!NmA75mADg"`, "Zq5!NmA75mADg"},
 		{"NuGet.Config", `      <add key="ClearTextPassword" value="Zq5!NmA75mADg" />`, "Zq5!NmA75mADg"},
 	} {
 		for path, masked := range map[string]bool{c.path: true, "main.py": false} {
@@ -29,6 +32,7 @@ func TestFileSecrets(t *testing.T) {
 	}
 	for path, lines := range map[string][]string{
 		"main.tf": {`password = "changeme1"`, `password = "prod-db-1"`, `password_secret_name = "db-password-2"`, `password = "sunshine"`, `password_policy = "strict_policy_v2"`, `password = var.password_1`, `password = "your-password-1"`,
+			`password = "${var.db_pw_1}"`, `jsonencode({ password = random_password.db1.result, user = "app_2024x" })`, `password = "op://prod/db-1/password"`, `password_length = "at_least_12"`,
 			`password_hash = "bcrypt-sha256"`, `password = "admin-password1"`},
 		"nuget.config": {`<add key="ClearTextPassword" value="%NUGET_TOKEN_1%" />`, `<add key="Password" value="your-password-1" />`, `<add key="Username" value="Zq5NmA75mADg" />`},
 	} {
