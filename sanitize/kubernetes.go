@@ -47,7 +47,7 @@ func keptIn(s string, deep int) (out []Span) {
 		}
 	}
 	if deep > 0 {
-		for _, q := range quotedObjects(s) {
+		for _, q := range append(quotedObjects(s), blockObjects(s)...) {
 			for _, p := range keptIn(q.text, deep-1) {
 				out = appendLines(out, s, q.places[p.Start], q.places[p.End])
 			}

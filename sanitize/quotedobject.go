@@ -11,6 +11,9 @@ import (
 // quotedBegin is where such a text begins, up to what stands first in its braces: a quote that is escaped, or one that does not end the text.
 var quotedBegin = lazyregexp.New("(?:^|[^\\\\\"'`])([\"'`])(?:\\\\?[\\s\\[]|\\\\[nrt])*\\{\\s*(?:\\\\+[\"'nrt\\n]|[\"'])")
 
+// blockBegin is where such a text begins in a block of YAML. Its group is how deep the lines of the block stand.
+var blockBegin = lazyregexp.New(`[:-][ \t]+[|>][-+0-9]{0,2}[ \t\r]*\n([ \t]+)[\[{]`)
+
 // quotesDeep is how many texts in quotes are read within each other: as they are, and once more as the text of another file.
 const quotesDeep = 2
 
@@ -65,4 +68,28 @@ func unquoted(s string, at int, escaped bool) quotedText {
 		at += n
 	}
 	return quotedText{b.String(), append(places, at)}
+}
+
+// blockObjects are the texts in blocks of YAML that begin as an object of JSON does, each in one line: where it is folded makes no difference.
+func blockObjects(s string) (out []quotedText) {
+	for at := 0; ; {
+		m := blockBegin.FindStringSubmatchIndex(s[at:])
+		if m == nil {
+			return out
+		}
+		begin := at + m[3]
+		at = begin
+		for line := range strings.SplitAfterSeq(s[begin:], "\n") {
+			text := strings.TrimLeft(line, " \t")
+			if at > begin && strings.TrimSpace(text) != "" && len(line)-len(text) < m[3]-m[2] {
+				break
+			}
+			at += len(line)
+		}
+		q := quotedText{text: strings.NewReplacer("\n", " ", "\r", " ").Replace(s[begin:at])}
+		for i := begin; i <= at; i++ {
+			q.places = append(q.places, i)
+		}
+		out = append(out, q)
+	}
 }

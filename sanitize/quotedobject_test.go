@@ -41,6 +41,9 @@ func TestKeptValuesInQuotes(t *testing.T) {
 		"as short as one kept":    before("'" + strings.Replace(inClear, clear, short, 1) + "'"),
 		"short, escaped":          before(inJSON(strings.Replace(inClear, clear, short, 1))),
 		"short, in a block":       before("|\n      " + strings.Replace(inClear, clear, short, 1)),
+		"folded, in a block":      applied(">-\n      " + strings.NewReplacer(`"smtp":`, "\"smtp\":\n      ", `"kind":`, "\n      \"kind\":\n\n      ").Replace(object)),
+		"a block with its Secret": before("|\r\n      " + strings.Replace(object, `"smtp":`, "\"smtp\":\r\n          ", 1) + "\r"),
+		"a list, in a block":      "items: >\n  [" + strings.Replace(object, `,"kind"`, ",\n  \"kind\"", 1) + "]\n",
 		"in clear, escaped":       applied(inJSON(inClear)),
 		"JSON in JSON":            "{\n  \"kind\": \"Secret\",\n  \"metadata\": {\n    \"annotations\": {\n      \"applied\": " + inJSON(object) + "\n    }\n  }\n}\n",
 		"in one line":             `{"kind":"Secret","metadata":{"annotations":{"applied":` + inJSON(object) + `},"name":"app"}}` + "\n",
@@ -65,7 +68,8 @@ func TestKeptValuesInQuotes(t *testing.T) {
 		lawsOfMask(t, text)
 	}
 	for _, text := range []string{
-		applied("'" + strings.Replace(object, "Secret", "ConfigMap", 1) + "'"), applied(inJSON(strings.Replace(object, "Secret", "SecretStore", 1))),
+		applied("'" + strings.Replace(object, "Secret", "ConfigMap", 1) + "'"), applied(">-\n      " + strings.Replace(object, `"kind":"Secret"`, "\n      \"kind\":\"ConfigMap\"", 1)),
+		applied(">-\n      {\"kind\":\n  \"Secret\",\"data\":\n    {\"smtp\":\"" + value + "\"}}"), applied(inJSON(strings.Replace(object, "Secret", "SecretStore", 1))),
 		applied(inJSON(`{"kind":"Secret","metadata":{"smtp":"` + value + `"}}`)), applied("'" + strings.Replace(object, value, inBase64("administrator"), 1) + "'"),
 		applied(inJSON(strings.Replace(object, value, "${SMTP_RELAY_1}", 1))), applied("'" + strings.Replace(inClear, clear, "mail1.acme.io:587", 1) + "'"), applied(inJSON(strings.Replace(inClear, clear, "smtp-over-tls", 1))), "if s == \"{\" || kind == '{' { return Secret }\n",
 	} {
