@@ -29,8 +29,8 @@ type language struct {
 	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
 	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
 	hooks, loads *lazyregexp.Regexp
-	// inHook matches what keeps tests from running in a file with functions that a runner calls, and is common in others.
-	inHook *lazyregexp.Regexp
+	// inHook matches what keeps tests from running in a file that has a line for toRunner, such as a function that a runner calls, and is common in others.
+	inHook, toRunner *lazyregexp.Regexp
 	// comments are what a comment's line begins with.
 	comments []string
 	// replaces: a function or class takes the place of an earlier one of its name.
@@ -57,7 +57,7 @@ var languages = []*language{
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
 			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
 			`\bos\._exit\(|^pytestmark\s*=|^del test`),
-		inHook: lazyregexp.New(`\bexitstatus\s*=[^=]|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b`),
+		toRunner: lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b|\bsession\.(items|exitstatus)\b`), inHook: lazyregexp.New(`\bexitstatus\s*=[^=]|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b`),
 		hooks: lazyregexp.New(`^\s*(from \S+ )?import\b.*\b(load_tests|pytestmark|pytest_plugins|__test__)\b|\bpytest_plugins\s*=[^=]|\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
 			`\b(TestCase|IsolatedAsyncioTestCase|TestSuite|TestLoader|defaultTestLoader|TestResult|TestProgram|TextTestRunner|TextTestResult)\.([a-kn-z_]\w*|loadTests\w+)\s*=[^=]|` + // not maxDiff, longMessage
 			`\bunittest\.(main|[A-Z]\w*)\s*=[^=]|\bpytest\.(main|raises|warns|fail|[A-Z]\w*)\s*=[^=]|\bsetattr\(\s*(unittest|_?pytest)\b|\bpatch(\.object)?\(\s*["']?unittest\.Test|` +
@@ -154,7 +154,8 @@ var languages = []*language{
 	{
 		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.exs$`)},
 		declares: lazyregexp.New(`^\s*(?:test|describe|property|feature)\s*\(?\s*("(?:[^"\\]|\\.)*")`),
-		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bexclude:|\bSystem\.halt\(`), hooks: lazyregexp.New(`\bSystem\.stop\(|:erlang\.halt\(|:init\.stop\(|\bExUnit\.(configure|start)\(.*\b(include|only_test_ids):`),
+		skip:     lazyregexp.New(`^\s*@(module|describe)?tag\b.*\bskip\b|\bSystem\.halt\(`), inHook: lazyregexp.New(`\bexclude:`), toRunner: lazyregexp.New(`\bExUnit([^.]|\.[^ACD]|\.?$)|:ex_unit\b`),
+		hooks: lazyregexp.New(`\bSystem\.stop\(|:erlang\.halt\(|:init\.stop\(|\bExUnit\.(configure|start)\(.*\b(include|only_test_ids):`),
 	},
 	{
 		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.dart$`)},

@@ -144,7 +144,7 @@ func (m *moves) skipped(c Change) []TestChange {
 		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return l.constraint.MatchString(a.Text) })
 	}
 	found := added(c, l, l.skip, TestSkipped, "a test does not run any more")
-	if l.inHook != nil && (c.Content == nil || slices.ContainsFunc(c.Content, hook.MatchString)) {
+	if l.inHook != nil && l.speaks(c) {
 		found = append(found, added(c, l, l.inHook, TestSkipped, "a test does not run any more")...)
 	}
 	if l.runs != nil && count(l.runs, c.Removed) > count(l.runs, c.Added) {
@@ -154,6 +154,14 @@ func (m *moves) skipped(c Change) []TestChange {
 		found = append(found, l.hooked(c)...)
 	}
 	return found
+}
+
+// speaks reports that a file speaks to a runner, or that nobody has read all of it.
+func (l *language) speaks(c Change) bool {
+	if c.Status == 'A' && !c.Binary {
+		return slices.ContainsFunc(c.Added, func(a Line) bool { return l.toRunner.MatchString(a.Text) })
+	}
+	return c.Content == nil || slices.ContainsFunc(c.Content, l.toRunner.MatchString)
 }
 
 // hooked finds what decides which tests of a file run, or how they end.
@@ -195,8 +203,6 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 }
 
 var (
-	// hook is what a runner of Python's looks for by its name.
-	hook     = lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b`)
 	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|[^/]*-snapshots|snapshots|goldens?|test[_-]?data|(__|test[_-]?)?fixtures(__)?|cassettes|expected)/|\.(snap|golden|(approved|verified)\.[a-z]+)$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
 		`\.mocharc(\.[a-z]+)?|mocha\.opts|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +

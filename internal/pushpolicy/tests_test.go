@@ -222,6 +222,12 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"Bats: a runner that runs nothing", []Change{changed("tests/a.bats", nil, one("bats_test_function() {", "  exit"))}, []string{"skipped", "skipped"}},
 		{"Perl: an exit, and a plan without tests", []Change{changed("t/a.t", nil, one("exit 0;", "if ($x) { exit }", "plan skip_all => 'later';", "POSIX::_exit(0);"))}, []string{"skipped", "skipped", "skipped", "skipped"}},
 		{"Perl: what tests honestly do", []Change{changed("t/a.t", nil, one("  exit 1;", "is $exit, 0;", "my $exit = 0;"))}, []string{"changed"}},
+		{"Elixir: what a query leaves out", []Change{add("test/a_test.exs", "  use ExUnit.Case, async: true", "    assert Repo.all(q, exclude: [:id])"), changed("test/b_test.exs", nil, one("x"))}, []string{"changed"}},
+		{"Elixir: what the runner leaves out", []Change{add("test/a_test.exs", "ExUnit.configure(", "  exclude: [:slow]"), add("test/b_test.exs", "alias ExUnit, as: E", "E.configure(exclude: [:slow])"), add("test/c_test.exs", "ExUnit.", "  start(exclude: :a)"), changed("test/d_test.exs", nil, one("  exclude: [:slow]"))},
+			[]string{"skipped", "skipped", "skipped", "skipped"}},
+		{"Elixir: an old file that does not speak to the runner", []Change{{Path: "test/a_test.exs", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 1, Added: lines(2, "  f(exclude: [:id])"), Content: one("  use ExUnit.Case", "  f(exclude: [:id])")}}, []string{"changed"}},
+		{"Python: a list that is called items, in a new file", []Change{add("tests/test_a.py", "import pytest", "def test_a():", "    items.remove(1)")}, nil},
+		{"Python: the list of the runner, in a new file", []Change{add("tests/test_a.py", "def test_a(request):", "    items = request.session.items", "    items.clear()")}, []string{"skipped"}},
 		{"code that is no test may skip", []Change{changed("src/queue.py", nil, one("    self.skip(1)"))}, nil},
 	} {
 		var got []string
