@@ -23,9 +23,9 @@ type language struct {
 	// test of what a line below names; named finds that name.
 	declares     *lazyregexp.Regexp
 	marks, named *lazyregexp.Regexp
-	// skip matches what keeps a test from running; constraint the part of it that says where a file is built; runs what runs
-	// the tests, which may not get less.
-	skip, constraint, runs *lazyregexp.Regexp
+	// skip matches what keeps a test from running; runs what runs the tests, which may not get less. inNew matches the lines of skip that
+	// take no test from what ran before if they stand in a new file: what says where it is built, or a part of it, and what is as often no skip at all.
+	skip, runs, inNew *lazyregexp.Regexp
 	// hooks matches what decides in a file of tests which of them run, or how all of them end: what a runner calls by its name, what takes the place of a
 	// part of the runner, and exits with success. No such list is complete. loads matches paths of files that a runner looks into for hooks as well.
 	hooks, loads *lazyregexp.Regexp
@@ -40,8 +40,8 @@ type language struct {
 var languages = []*language{
 	{
 		name: "Go", extensions: []string{".go"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.go$`)}, comments: []string{"// ", "//\t"},
-		outside:    lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
-		constraint: lazyregexp.New(`^//(go:build| \+build) `), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
+		outside: lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
+		inNew:   lazyregexp.New(`^//(go:build| \+build) |^\s*(if )?([\w, ]+ :?= )?[cs]\.Skip\([0-9]+\)[\w ;!=]*\{?$`), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
@@ -74,6 +74,7 @@ var languages = []*language{
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
 			`^\s*pending\(|(\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b|^\s*(\{\s*)?)((skip|todo):\s*(true|['"])|(only|ignore):\s*true)|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
 			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
+		inNew: lazyregexp.New(`^\s*(skip|todo): *('[^'\\]*'|"[^"\\]*"),?\s*$`),
 		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
 			`^\s*((it|describe|specify)\s*=[^=>]|test\s*=\s*(async\s*)?(\([^)]*\)|\w+)\s*=>)|\bObject\.(defineProperty|assign)\(\s*(globalThis|global|window)\s*,\s*[{"'\s]+(it|test|describe|specify)\b|` +
 			`\b[mM]ocha\.(grep|fgrep|invert|dryRun)\(|\bMocha\.\w+\.prototype\.\w+\s*=|\bspecFilter\b|\bprocess\.reallyExit\(`),
@@ -109,8 +110,8 @@ var languages = []*language{
 		named:     lazyregexp.New(`\b(?:fn\s+(\w+)\s*[(<]|mod\s+(\w+))`),
 		skip: lazyregexp.New(`^\s*(#!?\[(ignore\b|cfg_attr\(.*\b(ignore|path)\b|cfg\((any\(\)|FALSE|false)\)|cfg\(all\(.*\btest\b|(unsafe\()?((\w+::)?[cd]tor\b|link_section\s*=\s*"\.?(init_array|fini_array|ctors|CRT))|` +
 			`test_runner\b|feature\(.*\bcustom_test_frameworks\b)|#!\[cfg\()`),
-		hooks:      lazyregexp.New(`\b_?exit\(0\)`),
-		constraint: lazyregexp.New(`^\s*#!\[cfg\(`),
+		hooks: lazyregexp.New(`\b_?exit\(0\)`),
+		inNew: lazyregexp.New(`^\s*#!\[cfg\(`),
 	},
 	{
 		name: "C#", extensions: []string{".cs", ".fs", ".vb"}, folders: true, comments: []string{"//", "* ", "*/"},
@@ -119,6 +120,7 @@ var languages = []*language{
 		named:     lazyregexp.New(`\b(?:void|Task|ValueTask|IEnumerator)\s+(\w+)\s*[(<]`),
 		skip: lazyregexp.New(`\[[^\]]*\b(Skip|Ignore|IgnoreReason)\s*=|\bSkip\s*=\s*\$?"|\[\s*(Ignore|Explicit|Inconclusive)\b|\bAssert\.(Ignore|Inconclusive|Skip\w*|Pass)\(|\bAssume\.That\(|\bSkip\.(If|IfNot|Unless)\(|` +
 			`^\s*#if\b`),
+		inNew: lazyregexp.New(`^\s*#if\b`),
 		hooks: lazyregexp.New(`\bEnvironment\.Exit\(0\)|^\s*\[assembly:\s*(Xunit\.)?TestFramework\b|` +
 			`\bclass\s+\w+[^:]*:.*\b(IApplyToTest|IApplyToContext|ICommandWrapper|IWrapTestMethod|IWrapSetUpTearDown|XunitTestFramework|IXunitTestCaseDiscoverer|ITestFilter)\b`),
 	},
@@ -142,6 +144,7 @@ var languages = []*language{
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)tests?[_-][^/]*\.\w+$`), lazyregexp.New(`[_-](tests?|unittests?)\.\w+$`), lazyregexp.New(`Tests?\.\w+$`)},
 		declares:  lazyregexp.New(`^\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST|TEST_CASE|TEST_METHOD|SCENARIO|BOOST_(?:AUTO|FIXTURE)_TEST_CASE|START_TEST|ZTEST)\s*\((.*?)\)?\s*\{?\s*$`),
 		skip:      lazyregexp.New(`\bGTEST_SKIP\b|\bDISABLED_|\bSKIP\(|^\s*#\s*(if|ifdef|ifndef)\b`),
+		inNew:     lazyregexp.New(`^\s*#\s*(if|ifdef|ifndef)\b`),
 		hooks:     lazyregexp.New(`\bGTEST_FLAG(_SET)?\(\s*filter\b|\bFLAGS_gtest_\w+\s*=[^=]|\bgtest_filter\b|__attribute__\s*\(\(.*\bconstructor\b`),
 	},
 	{
@@ -149,7 +152,7 @@ var languages = []*language{
 		declares: lazyregexp.New(`^\s*(?:@\w+ )*(?:public |final |override )*func (test\w*)\s*\(`),
 		marks:    lazyregexp.New(`^\s*@(Test|Suite)\b`), named: lazyregexp.New(`\b(?:func|struct|class)\s+(` + "`[^`]+`" + `|\w+)`),
 		hooks: lazyregexp.New(`\b(defaultTestSuite|testInvocations)\b|^\s*((Foundation|Darwin|Glibc)\.)?_?exit\((0|EXIT_SUCCESS)\)`),
-		skip:  lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`),
+		skip:  lazyregexp.New(`\bXCTSkip|\.disabled\(|\.enabled\(if|^\s*#if\b`), inNew: lazyregexp.New(`^\s*#if\b`),
 	},
 	{
 		name: "Elixir", extensions: []string{".exs"}, folders: true, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.exs$`)},
@@ -160,7 +163,7 @@ var languages = []*language{
 	{
 		name: "Dart", extensions: []string{".dart"}, folders: true, comments: []string{"//"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`_test\.dart$`)},
 		declares: lazyregexp.New(`^\s*(?:test|testWidgets|group|blocTest<.*>|blocTest)\(\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`),
-		skip:     lazyregexp.New(`\bskip:|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`),
+		skip:     lazyregexp.New(`\bskip:\s*([^\s\d]|\d+\s*([^\s\d,)]|$)|$)|^\s*@(Skip|TestOn)\b|\bmarkTestSkipped\(|\bsolo:|\bexit\(0\)`),
 	},
 	{
 		name: "Gherkin", extensions: []string{".feature"}, comments: []string{"#"}, collected: []*lazyregexp.Regexp{lazyregexp.New(`\.feature$`)},

@@ -127,7 +127,7 @@ func (m *moves) deleted(c Change) []TestChange {
 	return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is gone"}}
 }
 
-// skipped finds what keeps tests from running. A new file for some platforms alone keeps none from it, unless tests moved.
+// skipped finds what keeps tests from running. What says where a new file is built keeps none from it, unless tests moved.
 func (m *moves) skipped(c Change) []TestChange {
 	l := languageOf(c.Path)
 	switch {
@@ -140,8 +140,8 @@ func (m *moves) skipped(c Change) []TestChange {
 	case l == nil || !l.holdsTests(c):
 		return nil
 	}
-	if c.Status == 'A' && !m.removed[l.name] && l.constraint != nil {
-		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return l.constraint.MatchString(a.Text) })
+	if c.Status == 'A' && !m.removed[l.name] && l.inNew != nil {
+		c.Added = slices.DeleteFunc(slices.Clone(c.Added), func(a Line) bool { return l.inNew.MatchString(a.Text) })
 	}
 	found := added(c, l, l.skip, TestSkipped, "a test does not run any more")
 	if l.inHook != nil && l.speaks(c) {
