@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -112,19 +113,38 @@ func (b *Workspace) clone(ctx context.Context, o review.FixOrder, dir string) (*
 	return c, b.moveAside(ctx, o, c)
 }
 
-// planted says what a fixer did to its clone's git that could have made git run something. None of it was used.
+// planted says what a fixer did to its clone's git that could have made git run something. None of it was used. No link leads out of
+// the clone: what the fixer cannot see is not looked at for it (threats.md T710).
 func (c *clone) planted() (notes []string) {
-	now, err := os.Lstat(filepath.Join(c.tree, ".git", "config"))
+	tree, err := os.OpenRoot(c.tree)
+	if err != nil {
+		return nil // the work is refused for it
+	}
+	defer tree.Close()
+	now, err := tree.Lstat(".git/config")
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		notes = append(notes, "the fixer removed the configuration of its clone")
 	case err != nil || !now.Mode().IsRegular() || now.Size() != c.config.Size() || !now.ModTime().Equal(c.config.ModTime()):
 		notes = append(notes, "the fixer changed the configuration of its clone; nothing of it was used")
 	}
-	if hooks, err := os.ReadDir(filepath.Join(c.tree, ".git", "hooks")); err == nil && len(hooks) > 0 {
+	switch hooks, err := tree.Lstat(".git/hooks"); {
+	case err != nil: // there are none, or all of git is elsewhere
+	case !hooks.IsDir() || !isEmpty(tree, ".git/hooks"):
 		notes = append(notes, "the fixer put hooks into its clone; none was run")
 	}
 	return notes
+}
+
+// isEmpty reports that a folder can be read, and nothing is in it.
+func isEmpty(tree *os.Root, name string) bool {
+	dir, err := tree.Open(name)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // signature is whom the commits of an order are by, and when.

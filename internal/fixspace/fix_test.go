@@ -489,6 +489,26 @@ func TestCloneReplaced(t *testing.T) {
 	w.left("")
 }
 
+// A link in the clone's git leads prloop to nothing outside of it: what it says tells the fixer nothing of what is there (threats.md T710).
+func TestLinksOfTheClonesGitAreNotFollowed(t *testing.T) {
+	full, empty := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, "config"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shared := newWorld(t, plainFiles)
+	for name, script := range map[string]string{"its hooks": "rm -rf .git/hooks; ln -s %s .git/hooks", "all of it": "mv .git gone; ln -s %s .git"} {
+		var said [][]string
+		for _, folder := range []string{full, empty, filepath.Join(empty, "none")} {
+			w := shared.in(t)
+			w.script(fmt.Sprintf(script, folder))
+			said = append(said, w.fix(w.order()).Notes)
+		}
+		if !slices.Equal(said[0], said[1]) || !slices.Equal(said[0], said[2]) {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
+
 // What a killed process left under the name of a try does not stand in its way.
 func TestFixAfterAKill(t *testing.T) {
 	w := newWorld(t, plainFiles)

@@ -124,8 +124,9 @@ func (b *Workspace) takeCommits(ctx context.Context, o review.FixOrder, c *clone
 
 // gitThere sees that the clone's git is still a folder with plain files: git would wait at a pipe until its time is up.
 func (c *clone) gitThere() error {
-	for name, dir := range map[string]bool{".git": true, ".git/HEAD": false, ".git/config": false} {
+	for _, name := range []string{".git", ".git/HEAD", ".git/config"} { // the folder first: it may be a link
 		info, err := os.Lstat(filepath.Join(c.tree, filepath.FromSlash(name)))
+		dir := name == ".git"
 		if err != nil || info.IsDir() != dir || !dir && !info.Mode().IsRegular() {
 			return changedError(name)
 		}
