@@ -415,6 +415,48 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// What CI configurations of the base or of the reviewed head include is protected, in each commit, unless the operator opens it; of a scheduled job's
+// head as well (threats.md T711).
+func TestIncludesAreProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", ".gitlab-ci.yml": "include: {local: ci/base.yml}\n", "ci/base.yml": "x\n", "ci/run.sh": "make\n"})
+	base := w.base
+	w.base = w.commit(map[string]string{".gitlab-ci.yml": "include: {local: ci/head.yml}\n", "ci/head.yml": "x\n", "tools/setup/action.yml": "runs: {}\n",
+		"tools/setup/index.js": "1\n"})
+	w.fetch()
+	for what, c := range map[string]struct {
+		script  string
+		allow   []string
+		refused string
+	}{
+		"of the base":    {"echo 1 >ci/base.yml", nil, "ci/base.yml"},
+		"of the head":    {"echo 1 >ci/head.yml", nil, "ci/head.yml"},
+		"of an action":   {"echo 2 >tools/setup/index.js", nil, "tools/setup/index.js"},
+		"in one commit":  {"echo 1 >ci/head.yml; git commit -qam one; echo x >ci/head.yml; git commit -qam undo; echo 1 >a.txt", nil, "ci/head.yml"},
+		"what CI runs":   {"echo 1 >ci/run.sh", nil, ""},
+		"what is opened": {"echo 1 >ci/head.yml", []string{"ci/*"}, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := w.in(t)
+			w.script(c.script)
+			o := w.order()
+			o.Allow, o.Task.BaseSHA = c.allow, base
+			work := w.fix(o)
+			if c.refused == "" && work.Tip == "" || c.refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused) {
+				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
+			}
+		})
+	}
+	w.agent(func(clone string) {
+		if err := os.WriteFile(filepath.Join(clone, "ci", "head.yml"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}, review.Wish{Kind: review.WishCommit, Body: "all"})
+	work, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil)
+	if err != nil || work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" {
+		t.Errorf("a command: %+v, %v", work, err)
+	}
+}
+
 // A fixer's or a command's own patterns, and folders for which git takes for ever to match them, are a refusal of that try (threats.md T582).
 func TestPatternsWithoutEndAreRefused(t *testing.T) {
 	w := newWorld(t, plainFiles)

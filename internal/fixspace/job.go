@@ -236,18 +236,22 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 	}
 	j.Files, j.Lines = pushpolicy.Totals(whole)
 	j.refuse(schedule.Check(pathsOf(whole), j.Files, j.Lines, o.Terms)...)
+	included, err := j.included(ctx, o.Head)
+	if err != nil {
+		return err
+	}
 	before := o.From
 	for _, c := range made {
 		if c.New == before {
 			continue
 		}
-		if err := j.police(ctx, before, c.New); err != nil {
+		if err := j.police(ctx, before, c.New, included); err != nil {
 			return err
 		}
 		before = c.New
 		j.Commits = append(j.Commits, review.FixCommit{SHA: c.New, Message: subject(c.Message)})
 	}
-	if err := j.police(ctx, o.Head, tip); err != nil {
+	if err := j.police(ctx, o.Head, tip, included); err != nil {
 		return err
 	}
 	if len(j.Refusals) == 0 {
@@ -257,7 +261,7 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 }
 
 // police collects what the push policy and the write scope refuse of one change. The operator's word for fixers opens nothing here.
-func (j jobWork) police(ctx context.Context, from, to string) error {
+func (j jobWork) police(ctx context.Context, from, to string, included *pushpolicy.Included) error {
 	changes, err := j.Repo.Changes(ctx, from, to)
 	if err != nil {
 		return err
@@ -270,6 +274,7 @@ func (j jobWork) police(ctx context.Context, from, to string) error {
 	scope.MaxFiles, scope.MaxDiffLines = 0, 0
 	j.refuse(schedule.Check(pathsOf(changes), 0, 0, scope)...)
 	j.refuse(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths)...)
+	j.refuse(included.Check(changes, nil)...)
 	return nil
 }
 

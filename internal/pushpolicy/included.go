@@ -1,0 +1,165 @@
+package pushpolicy
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/review"
+)
+
+// IncludedBytes bounds what is read of a tree for Included.
+const IncludedBytes = 1 << 20
+
+const (
+	includedFiles = 100
+	// includedDepth is how far is read: the CI's own files, what they include, and what that includes.
+	includedDepth = 3
+	// includedPatterns bounds what each file is matched with.
+	includedPatterns = 100
+)
+
+// Included is what the CI configurations of trees name, and the folders of actions: a pipeline is made of it, wherever it stands (threats.md T711).
+// The zero value is of no tree.
+type Included struct {
+	// named are files, patterns what GitLab finds some by.
+	named, patterns, actions map[string]bool
+	// beyond is true where the CI's own files are more than is read: then any configuration may be a part of them.
+	beyond bool
+}
+
+// Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
+func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
+	if in.named == nil {
+		in.named, in.patterns, in.actions = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	}
+	all := slices.Sorted(maps.Keys(sizes))
+	var next []string
+	for _, name := range all {
+		if why, _ := lookUp(spelling.Fold(name)); why == runsCI && !vendored.MatchString(name) && (pipeline(name) || unnamed.MatchString(name)) {
+			next = append(next, name)
+		}
+		if folder := path.Dir(name); action.MatchString(name) && folder != "." { // the root's would be the whole repository
+			in.actions[folder] = true
+		}
+	}
+	files, bytes, seen := 0, int64(0), map[string]bool{}
+	for depth := range includedDepth {
+		var names []string
+		for _, name := range next {
+			if !seen[name] && files < includedFiles && bytes+sizes[name] <= IncludedBytes {
+				seen[name], names, files, bytes = true, append(names, name), files+1, bytes+sizes[name]
+			}
+		}
+		if depth == 0 && len(names) < len(next) {
+			in.beyond = true
+			return nil
+		}
+		texts, err := read(names)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			in.mentions(name, string(texts[name]))
+		}
+		in.beyond = in.beyond || len(in.patterns) > includedPatterns
+		next = slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+			// What other tools are known to read says nothing to a CI, and what is JSON includes nothing.
+			why, _ := Acts(name)
+			return seen[name] || !pipeline(name) || path.Ext(name) == ".json" || why != "" && why != string(runsCI) || in.why(name) == ""
+		})
+	}
+	return nil
+}
+
+var (
+	vendored = lazyregexp.New(`(^|/)(vendor|node_modules)/`)
+	action   = lazyregexp.New(`(?i)(^|/)action\.ya?ml$`)
+	// unnamed are the CI's files whose names have no ending of their own.
+	unnamed = lazyregexp.New(`(?i)(^|/)(jenkinsfile[^/]*|[^./]+)$`)
+	// includes are the places where GitLab takes a pattern.
+	includes = lazyregexp.New(`\b(include|local):[^\n]*(\n[ \t]*-[^\n]*)*`)
+)
+
+// pipeline reports that a pipeline may be made of a file of this name. Scripts and sources are not meant: they act when the project runs.
+func pipeline(name string) bool {
+	return slices.Contains([]string{".yml", ".yaml", ".json", ".jsonnet", ".libsonnet", ".star", ".groovy", ".jenkins", ".jenkinsfile"}, strings.ToLower(path.Ext(name)))
+}
+
+// mentions takes what the text of a file names, from the root of the tree or from the file's own folder.
+func (in *Included) mentions(file, text string) {
+	for _, word := range paths(text) {
+		for _, name := range []string{path.Join(".", word), path.Join(path.Dir(file), word)} {
+			if pipeline(name) {
+				in.named[name] = true
+			}
+		}
+	}
+	for _, list := range includes.FindAllString(text, -1) {
+		for _, word := range paths(list) {
+			if strings.Contains(word, "*") {
+				in.patterns[path.Join(".", strings.ReplaceAll(word, "**.", "**/*."))] = true
+			}
+		}
+	}
+}
+
+// paths are the words of a text that may be paths. Azure says with an @ in which repository one stands.
+func paths(text string) (all []string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;:()[]{}<>=|&$!?#\\%^", r) }) {
+		all = append(all, word)
+		if at := strings.LastIndexByte(word, '@'); at > 0 {
+			all = append(all, word[:at])
+		}
+	}
+	return all
+}
+
+// why says why a file is a part of a CI; empty means that it is not known as one.
+func (in *Included) why(name string) string {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		if in.actions[folder] {
+			return "it is in the folder of an action"
+		}
+	}
+	switch {
+	case !pipeline(name):
+	case in.beyond:
+		return "there are more CI configurations than are read, and one may include it"
+	case in.named[name] || in.matched(name):
+		return "a CI configuration includes it"
+	}
+	return ""
+}
+
+// matched reports that a pattern stands for a file.
+func (in *Included) matched(name string) bool {
+	for pattern := range in.patterns {
+		if doublestar.MatchUnvalidated(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Check refuses changes of what is included; allow are doublestar globs the operator opens.
+func (in *Included) Check(changes []Change, allow []string) (refused []review.Refusal) {
+	for _, c := range changes {
+		if opened(allow, c) {
+			continue
+		}
+		for _, name := range c.names() {
+			if why := in.why(name); why != "" {
+				refused = append(refused, refuse(RuleProtectedPath, name, why))
+				break
+			}
+		}
+	}
+	return refused
+}
