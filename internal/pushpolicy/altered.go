@@ -32,7 +32,9 @@ func altered(c Change) []TestChange {
 		return nil
 	case c.Status == 'A' && (!inline || l.firstTest(c) >= 0):
 		return named(TestAdded, 0, "a new file of tests")
-	case IsTest(old) && (c.gone() || c.Status == 'R'):
+	case IsTest(old) && c.Status == 'R' && len(c.Added)+len(c.Removed) > 0:
+		return named(TestChanged, 0, "an existing test file was moved and changed")
+	case IsTest(old) && c.Status == 'R':
 		return named(TestChanged, 0, "an existing test file was moved")
 	case c.Binary:
 		return named(TestChanged, 0, "an existing test file changed that cannot be compared")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // TestKind is what a change did to a test.
@@ -87,15 +88,16 @@ func newMoves(changes []Change) *moves {
 	return m
 }
 
-// take finds where a test that was removed from a file runs now, and counts it once.
-func (m *moves) take(language, name, old string) bool {
+// take finds the file to which a test was moved that was removed from another, and counts it once; it is empty where there is none.
+func (m *moves) take(language, name, old string) (to string) {
 	key := language + "\x00" + name
 	i := slices.IndexFunc(m.left[key], func(path string) bool { return path == old || carries(old, path) })
 	if i < 0 {
-		return false
+		return ""
 	}
+	to = m.left[key][i]
 	m.left[key] = slices.Delete(m.left[key], i, i+1)
-	return true
+	return to
 }
 
 // deleted finds tests, and whole test files, that are gone.
@@ -107,24 +109,41 @@ func (m *moves) deleted(c Change) []TestChange {
 	}
 	var was []Line
 	var gone []TestChange
+	var to []string
 	if l := languageOf(old); l != nil {
 		was = l.declared(old, c.Removed)
 		for _, d := range was {
-			if !m.take(l.name, d.Text, old) {
+			if file := m.take(l.name, d.Text, old); file != "" {
+				to = append(to, file)
+			} else {
 				gone = append(gone, TestChange{Path: old, Kind: TestDeleted, Name: d.Text, Line: d.N, Detail: "a test is gone"})
 			}
 		}
 	}
 	empty := !c.gone() && c.Size == 0 && len(c.Removed) > 0
 	switch {
-	case !test || !c.gone() && !empty || len(was) > 0 && len(gone) == 0:
+	case !test || !c.gone() && !empty:
 		return gone
+	case len(was) > 0 && len(gone) == 0 && c.gone(): // whether they are the same, and run, is for a person to see
+		return []TestChange{{Path: old, Kind: TestChanged, Detail: "the test file is gone; tests of its names are added in " + few(to)}}
+	case len(was) > 0 && len(gone) == 0:
+		return nil
 	case recorded.MatchString(old) && len(schemes(old)) == 0: // data of a test, which altered names
 		return gone
 	case empty:
 		return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is empty"}}
 	}
 	return []TestChange{{Path: old, Kind: TestDeleted, Detail: "the test file is gone"}}
+}
+
+// few names a file, and how many others there are.
+func few(files []string) string {
+	slices.Sort(files)
+	files = slices.Compact(files)
+	if more := len(files) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", spelling.Name(files[0]), more)
+	}
+	return spelling.Name(files[0])
 }
 
 // skipped finds what keeps tests from running. What says where a new file is built keeps none from it, unless tests moved.

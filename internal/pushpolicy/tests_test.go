@@ -260,3 +260,21 @@ func TestTestChangesSayWhere(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// That a test has the name of one that is gone does not say that it is the same, nor that it runs (threats.md T713).
+func TestWhatIsSaidOfMovedTests(t *testing.T) {
+	gone := remove("a_test.go", "func TestA(t *testing.T) {", "func TestB(t *testing.T) {")
+	moved := Change{OldPath: "a_test.go", Path: "b_test.go", Status: 'R', OldMode: 0o100644, NewMode: 0o100644}
+	edited := moved
+	edited.Added = lines(1, "x")
+	for want, changes := range map[string][]Change{
+		"the test file is gone; tests of its names are added in b_test.go":            {gone, changed("b_test.go", nil, one("/*", "func TestA(t *testing.T) {", "func TestB(t *testing.T) {", "*/"))},
+		"the test file is gone; tests of its names are added in b_test.go and 1 more": {gone, add("c_test.go", "func TestA(t *testing.T) {"), add("b_test.go", "func TestB(t *testing.T) {")},
+		"an existing test file was moved":                                             {moved},
+		"an existing test file was moved and changed":                                 {edited},
+	} {
+		if got := Tests(changes)[0]; got.Kind != TestChanged || got.String() != want {
+			t.Errorf("%s: %q, want %q", got.Kind, got, want)
+		}
+	}
+}
