@@ -35,7 +35,7 @@ func IsFix(message string) bool { return fixTrailers.MatchString(message) }
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
-// characters, breaking changes and version marks that make a release, issue keys after closing words, one or several, or with a command or a state, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
+// characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a command or a state, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
 // not looked for here: the caller hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
@@ -58,7 +58,7 @@ func Subject(s string) string {
 	s, _, _ = strings.Cut(strings.TrimLeftFunc(s, unicode.IsSpace), "\n")
 	s = plain(s)
 	for autosquash.MatchString(s) {
-		s = strings.TrimSpace(autosquash.ReplaceAllString(s, ""))
+		s = plain(strings.TrimSpace(autosquash.ReplaceAllString(s, "")))
 	}
 	if s = strings.TrimSpace(s); s == "" || !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return DefaultSubject
@@ -109,6 +109,11 @@ var (
 	semver   = lazyregexp.New(`(?i)\+(semver)`)
 	releases = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
 	key      = lazyregexp.New(`(?i)\b(?:clos|fix|resolv|complet|finish|deliver|implement|part of|ref|relat|contribut|toward)[a-z]*(?:\s+to)?(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	// reverts takes what was reverted out of the next release, released is what workflows pass over, and others begins the subjects that git and forges
+	// make, which linters and changelogs leave out.
+	reverts  = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
+	released = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
+	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+(["'“]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
 	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
 	order     = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
 	state     = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
@@ -134,6 +139,9 @@ func plain(s string) string {
 		s = breaking.ReplaceAllString(s, "${1}, ${2}")
 		s = semver.ReplaceAllString(s, "${1}")
 		s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
+		s = reverts.ReplaceAllString(s, "${1}, ${2}")
+		s = released.ReplaceAllString(s, "${1}, ${2}")
+		s = others.ReplaceAllString(s, "${1} of ${2}")
 		s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
 		s = order.ReplaceAllString(s, "${1}${2}")
 		s = state.ReplaceAllString(s, "${1} (${2})")

@@ -27,6 +27,13 @@ func TestMessage(t *testing.T) {
 		{"a breaking change", "feat(api)!: x", "BREAKING CHANGE: all\nBREAKING-CHANGE: all", "feat(api): x\n\nBREAKING, CHANGE: all\nBREAKING, CHANGE: all\n"},
 		{"a bang alone", "feat!: x", "fix!!: y", "feat: x\n\nfix - y\n"},
 		{"version marks", "x +semver: major", "Release-As: 9.0.0\nRelease As: 9", "x semver: major\n\nRelease, As: 9.0.0\nRelease, As: 9\n"},
+		{"a revert that takes a change out of the next release (threats.md T714)", `Revert "feat: y"`, "This reverts commit 0123456789012345678901234567890123456789.",
+			"Revert of \"feat: y\"\n\nThis reverts, commit 0123456789012345678901234567890123456789.\n"},
+		{"a release that workflows pass over (threats.md T714)", "chore(release): 1.2.3", "Build(Release): x", "chore, release: 1.2.3\n\nBuild, Release: x\n"},
+		{"a merge (threats.md T714)", "Merge pull request 7 from a/b", "merge branch 'x'", "Merge of pull request 7 from a/b\n\nmerge of branch 'x'\n"},
+		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of \"x\"\n"},
+		{"autosquash before a bang", "squash! feat!: x", "", "feat: x\n"},
+		{"words about reverts, merges and releases stay", "revert: the cache of names", "It reverts the commit before. Merge the branches. fix(release): sort", "revert: the cache of names\n\nIt reverts the commit before. Merge the branches. fix(release): sort\n"},
 		{"an issue of another tracker", "Fixes ABC-12", "Closes AB#12", "Fixes ABC 12\n\nCloses AB no. 12\n"},
 		{"words of Linear (threats.md T524)", "closing ENG-12, resolving ENG-12", "completing ENG-12, implementing ENG_X-12 or: Contributes to ENG-1\nRelated to ENG-1",
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
@@ -73,13 +80,13 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\A\s*\w+!:|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+"|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
 	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:"} {
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
