@@ -100,13 +100,16 @@ func (e *LowDiskError) Error() string {
 	return fmt.Sprintf("%s: the disk of %s has %d MB left, agents are started with %d MB or more", proc.ReasonHostDisk, e.Path, e.Free>>20, e.Need>>20)
 }
 
+// ToBegin is what has to be free for children to be started, and so what a fetch has to leave.
+func (l Limits) ToBegin() int64 { return 2 * l.or(reviewing).FreeBytes }
+
 // Room fails with a *LowDiskError when the disk of a folder has too little left to start children.
 func (l Limits) Room(dir string) error {
 	free, err := proc.FreeOn(dir)
 	if err != nil {
 		return err
 	}
-	if need := 2 * l.or(reviewing).FreeBytes; free < need {
+	if need := l.ToBegin(); free < need {
 		return &LowDiskError{Path: dir, Free: free, Need: need}
 	}
 	return nil

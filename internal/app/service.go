@@ -184,7 +184,7 @@ func (s *Service) findGit(ctx context.Context) (*git.Git, error) {
 	if s.git != nil {
 		return s.git, nil
 	}
-	var o git.Options
+	o := git.Options{FreeBytes: s.opts.Machine.Limits.ToBegin()}
 	if s.opts.PlainHTTP || s.opts.GitHub.Broker != "" { // git goes to a broker by an address of this machine
 		o.Protocols = []string{"https", "http"}
 	}

@@ -113,13 +113,13 @@ func configure(gitDir string) error {
 func (r *Repository) copyHistory(ctx context.Context, at place, commit, ref string) error {
 	var err error
 	for _, depth := range []int{cloneDepth, 1} {
-		_, err = r.git.run(ctx, command{name: "fetch", at: at,
+		_, err = r.git.run(ctx, command{name: "fetch", at: at, fills: true,
 			extra: []string{"GIT_ALLOW_PROTOCOL=file"},
 			// The objects were checked when they came. A reflog would name our folder.
 			settings: []setting{{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}, {"core.logAllRefUpdates", "false"}},
 			args: []string{"--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--update-head-ok", fmt.Sprintf("--depth=%d", depth),
 				"--end-of-options", r.dir, "+" + commit + ":" + ref}})
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrNoRoom) {
 			return err
 		}
 	}

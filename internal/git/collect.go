@@ -36,7 +36,7 @@ func (r *Repository) Collect(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	before := now.Add(-objectLife).UTC().Format(time.RFC3339)
-	if _, err := r.git.run(ctx, command{name: "gc", at: r.place(), timeout: collectTime, args: []string{"--quiet", "--prune=" + before}}); err != nil {
+	if _, err := r.git.run(ctx, command{name: "gc", at: r.place(), fills: true, timeout: collectTime, args: []string{"--quiet", "--prune=" + before}}); err != nil {
 		return fmt.Errorf("collect objects: %w", err)
 	}
 	return nil

@@ -42,6 +42,8 @@ var (
 	ErrAuth = errors.New("authentication failed")
 	// ErrFetchTimeout: the fetch did not end in time (threats.md T29).
 	ErrFetchTimeout = errors.New("fetch timeout")
+	// ErrNoRoom: the disk of the repository does not hold what was to be written and Options.FreeBytes beside it.
+	ErrNoRoom = errors.New("it needs more of the disk than may be used")
 	// ErrTooLarge: a cap on bytes, files or memory was passed.
 	ErrTooLarge = errors.New("too large")
 )
@@ -132,6 +134,8 @@ func wrap(ctx context.Context, command string, res proc.Result, err error) error
 	switch {
 	case command == "fetch" && (res.Reason == proc.ReasonTimeout || res.Reason == proc.ReasonIdle):
 		return fmt.Errorf("%w: %w", ErrFetchTimeout, failed)
+	case res.Reason == proc.ReasonHostDisk:
+		return fmt.Errorf("%w: %w", ErrNoRoom, failed)
 	case res.Reason == proc.ReasonOutputLimit, res.Reason == proc.ReasonMemory:
 		return fmt.Errorf("%w: %w", ErrTooLarge, failed)
 	}

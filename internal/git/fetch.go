@@ -36,7 +36,7 @@ func Tracking(ref string) string {
 
 // Fetch downloads refs into refs of ours and returns the commit each stands at, by the name it was asked for. Objects are
 // checked on arrival: ErrMalformedTree, and nothing of the pack is kept. Further errors: ErrName, ErrProtocol, ErrAuth,
-// ErrUnknownRevision, ErrFetchTimeout.
+// ErrUnknownRevision, ErrFetchTimeout, ErrNoRoom.
 func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]string, error) {
 	if err := r.git.checkURL(o.URL); err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)
@@ -60,7 +60,7 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 }
 
 func (r *Repository) fetchCommand(ctx context.Context, o FetchOptions) (command, error) {
-	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle}
+	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle, fills: true}
 	if c.timeout == 0 {
 		c.timeout = 10 * time.Minute
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	Protocols []string
 	// Timeout bounds each command that is not a fetch; 0 means 2 minutes.
 	Timeout time.Duration
+	// FreeBytes is what has to stay free on a disk that objects are fetched to, or collected on, whoever uses it up; 0 is no bound.
+	FreeBytes int64
 }
 
 // Git is a usable git binary.
@@ -32,6 +34,7 @@ type Git struct {
 	path      string
 	protocols []string
 	timeout   time.Duration
+	freeBytes int64
 	version   string
 }
 
@@ -39,7 +42,7 @@ var versionText = lazyregexp.New(`^git version (\d+)\.(\d+)(\S*)`)
 
 // Find looks for git and checks its version: ErrNoGit, ErrOldGit.
 func Find(ctx context.Context, o Options) (*Git, error) {
-	g := &Git{path: o.Path, protocols: slices.Clone(o.Protocols), timeout: o.Timeout}
+	g := &Git{path: o.Path, protocols: slices.Clone(o.Protocols), timeout: o.Timeout, freeBytes: o.FreeBytes}
 	if g.path == "" {
 		g.path = "git"
 	}
@@ -83,6 +86,7 @@ type command struct {
 	timeout  time.Duration // 0 means Options.Timeout
 	idle     time.Duration
 	memory   int64 // bytes it may hold, as proc.Bounds keeps it; 0 is no bound
+	fills    bool  // it may write much to the disk of at, of which Options.FreeBytes stay free
 	ok       int   // an exit status that is an answer and no error
 }
 
@@ -91,10 +95,14 @@ func (g *Git) run(ctx context.Context, c command) ([]byte, error) {
 	if c.timeout == 0 {
 		c.timeout = g.timeout
 	}
+	bounds := proc.Bounds{MemoryBytes: c.memory}
+	if c.fills && g.freeBytes > 0 {
+		bounds.Folders, bounds.FreeBytes = []string{c.at.dir}, g.freeBytes
+	}
 	res, err := proc.Run(ctx, proc.Spec{
 		Path: g.path, Args: append([]string{c.name}, c.args...), Dir: c.at.work, Env: g.env(c.at, c.settings, c.extra),
 		Stdin: c.stdin, StdinFrom: c.from, Stdout: c.out, MaxStdout: c.limit, MaxStderr: 64 << 20, Timeout: c.timeout, Idle: c.idle,
-		Direct: c.memory == 0, Bounds: proc.Bounds{MemoryBytes: c.memory},
+		Direct: c.memory == 0, Bounds: bounds,
 	})
 	if err == nil {
 		return res.Stdout, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Bounds are what a child and everything it starts may take of the machine together (threats.md T88). Zero is no bound of that
-// kind. They are for children behind a leash; the others are prloop's own tools.
+// kind. They are for children behind a leash; of the others, prloop's own tools, what they write is watched and nothing else.
 type Bounds struct {
 	// MemoryBytes bounds what they hold resident. Where a control group can be had the kernel keeps it and counts the files they
 	// keep in memory too; elsewhere it is watched, and files in memory have a bound of their own (sandbox.Limits).

@@ -39,7 +39,7 @@ func openFolders(b Bounds) (*folders, error) {
 		}
 		f.open = append(f.open, d)
 	}
-	if len(f.open) == 0 {
+	if len(f.open) == 0 || !f.measured() {
 		return f, nil
 	}
 	m := f.walk(nil, amount{})
@@ -47,6 +47,9 @@ func openFolders(b Bounds) (*folders, error) {
 	f.freeBefore = f.free
 	return f, nil
 }
+
+// measured reports whether what the folders hold has a bound, and not only what is free on their disks.
+func (f *folders) measured() bool { return f.FolderBytes > 0 || f.FolderFiles > 0 }
 
 func (f *folders) close() {
 	for _, d := range f.open {
@@ -64,7 +67,7 @@ func (f *folders) look(holders func() []string, last bool) stopped {
 	if low && !last {
 		return stopped{ReasonHostDisk, fmt.Errorf("had a disk with less than %s left", size(f.FreeBytes))}
 	}
-	if f.FolderBytes == 0 && f.FolderFiles == 0 {
+	if !f.measured() {
 		return stopped{}
 	}
 	filling := lost(f.free.bytes-free.bytes, f.FolderBytes, f.used.bytes-f.before.bytes) ||

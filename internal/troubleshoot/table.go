@@ -64,6 +64,9 @@ func as[E error](next func(E) string, sentinels ...error) func(error) (string, b
 	}
 }
 
+// moreRoom is the next step where the disk has too little left.
+const moreRoom = "free some space, or set PRLOOP_STATE to a folder on another disk; " + operator.EnvLimits + "=free=100MB asks for less"
+
 // NoConfinement is the way out on a machine that cannot confine agents.
 const NoConfinement = "allow user namespaces, or install bubblewrap; to take what this machine has, and say so in every report: " + operator.EnvSandbox + "=best"
 
@@ -188,6 +191,7 @@ var table = []row{
 	{is(git.ErrMergeBases, "merge the base branch into this branch: then there is one merge base"), advice.Failed},
 	{is(git.ErrAuth, "gh auth status tells whether the login may read the repository"), advice.Failed},
 	{is(git.ErrFetchTimeout, "check the network, and try again"), advice.Failed},
+	{is(git.ErrNoRoom, moreRoom), advice.Failed},
 	{is(git.ErrMalformedTree, "a person has to look: the commits hold names git must not hold"), advice.Failed},
 	{is(diff.ErrMalformed, unreadable), advice.Failed},
 	{is(diff.ErrTruncated, unreadable), advice.Failed},
@@ -244,9 +248,7 @@ var table = []row{
 
 	// Isolation.
 	{as(func(*sandbox.TierError) string { return NoConfinement }), advice.Failed},
-	{as(func(e *agentrun.LowDiskError) string {
-		return "free some space, or set PRLOOP_STATE to a folder on another disk; " + operator.EnvLimits + "=free=100MB asks for less"
-	}), advice.Failed},
+	{as(func(*agentrun.LowDiskError) string { return moreRoom }), advice.Failed},
 
 	// Our own state.
 	{is(engine.ErrBusy, "wait for it: prloop runs shows when it is finished"), advice.Failed},
