@@ -68,6 +68,9 @@ func tryFolder(path string, lock func(*flock.Flock) (bool, error)) (*Lock, error
 // TryShared locks the folder at path beside others who share it, and keeps TryFolder out.
 func TryShared(path string) (*Lock, error) { return tryFolder(path, (*flock.Flock).TryRLock) }
 
+// Shared is TryShared that asks again until ctx ends; its error is then the cause.
+func Shared(ctx context.Context, path string) (*Lock, error) { return wait(ctx, path, TryShared) }
+
 // Folder is TryFolder that asks again until ctx ends; its error is then the cause.
 func Folder(ctx context.Context, path string) (*Lock, error) { return wait(ctx, path, TryFolder) }
 

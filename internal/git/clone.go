@@ -113,7 +113,7 @@ func configure(gitDir string) error {
 func (r *Repository) copyHistory(ctx context.Context, at place, commit, ref string) error {
 	var err error
 	for _, depth := range []int{cloneDepth, 1} {
-		_, err = r.git.run(ctx, command{name: "fetch", at: at, fills: true,
+		_, err = r.git.run(ctx, command{name: "fetch", at: at, packs: true,
 			extra: []string{"GIT_ALLOW_PROTOCOL=file"},
 			// The objects were checked when they came. A reflog would name our folder.
 			settings: []setting{{"fetch.fsckObjects", "false"}, {"transfer.fsckObjects", "false"}, {"core.logAllRefUpdates", "false"}},

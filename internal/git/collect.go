@@ -14,7 +14,7 @@ const (
 	collectEvery = 24 * time.Hour
 	// objectLife is how long an object stays that nothing refers to: as long as a run can be resumed that may want it.
 	objectLife = 30 * 24 * time.Hour
-	// collectTime is how long a collection may take. One that takes longer is begun anew the next day, when what it left is gone (tidy).
+	// collectTime is how long a collection may take. One that takes longer is begun anew the next day, when what it left is gone (leavings).
 	collectTime = 10 * time.Minute
 )
 
@@ -36,7 +36,7 @@ func (r *Repository) Collect(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	before := now.Add(-objectLife).UTC().Format(time.RFC3339)
-	if _, err := r.git.run(ctx, command{name: "gc", at: r.place(), fills: true, timeout: collectTime, args: []string{"--quiet", "--prune=" + before}}); err != nil {
+	if _, err := r.git.run(ctx, command{name: "gc", at: r.place(), packs: true, timeout: collectTime, args: []string{"--quiet", "--prune=" + before}}); err != nil {
 		return fmt.Errorf("collect objects: %w", err)
 	}
 	return nil

@@ -35,7 +35,7 @@ func (r *Repository) commitFiles(ctx context.Context, dir string, names map[stri
 	}
 	defer os.RemoveAll(tmp)
 	at := place{dir: r.dir, index: filepath.Join(tmp, "index"), work: dir}
-	out, err := r.git.run(ctx, command{name: "hash-object", at: at, stdin: []byte(strings.Join(append(sorted, ""), "\n")), limit: listLimit,
+	out, err := r.git.run(ctx, command{name: "hash-object", packs: true, at: at, stdin: []byte(strings.Join(append(sorted, ""), "\n")), limit: listLimit,
 		args: []string{"-w", "--no-filters", "--stdin-paths"}})
 	if err != nil {
 		return "", err

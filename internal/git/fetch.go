@@ -60,7 +60,7 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 }
 
 func (r *Repository) fetchCommand(ctx context.Context, o FetchOptions) (command, error) {
-	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle, fills: true}
+	c := command{name: "fetch", at: r.place(), timeout: o.Timeout, idle: o.Idle, packs: true}
 	if c.timeout == 0 {
 		c.timeout = 10 * time.Minute
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/proc"
 )
@@ -86,17 +88,33 @@ type command struct {
 	timeout  time.Duration // 0 means Options.Timeout
 	idle     time.Duration
 	memory   int64 // bytes it may hold, as proc.Bounds keeps it; 0 is no bound
-	fills    bool  // it may write much to the disk of at, of which Options.FreeBytes stay free
+	packs    bool  // it may write packs: Options.FreeBytes stay free on the disk of at.dir, and its half-written ones go when it fails
 	ok       int   // an exit status that is an answer and no error
 }
 
 // run runs one command and returns its standard output.
 func (g *Git) run(ctx context.Context, c command) ([]byte, error) {
+	if !c.packs {
+		return g.start(ctx, c)
+	}
+	writing, err := filelock.Shared(ctx, filepath.Join(c.at.dir, packs))
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", c.name, err)
+	}
+	out, err := g.start(ctx, c)
+	writing.Close()
+	if err != nil {
+		removeLeavings(c.at.dir)
+	}
+	return out, err
+}
+
+func (g *Git) start(ctx context.Context, c command) ([]byte, error) {
 	if c.timeout == 0 {
 		c.timeout = g.timeout
 	}
 	bounds := proc.Bounds{MemoryBytes: c.memory}
-	if c.fills && g.freeBytes > 0 {
+	if c.packs && g.freeBytes > 0 {
 		bounds.Folders, bounds.FreeBytes = []string{c.at.dir}, g.freeBytes
 	}
 	res, err := proc.Run(ctx, proc.Spec{

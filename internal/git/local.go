@@ -172,7 +172,7 @@ func (w *worktree) begin(ctx context.Context, head string) error {
 }
 
 func (w *worktree) run(ctx context.Context, name string, stdin []byte, args ...string) ([]byte, error) {
-	return w.r.git.run(ctx, command{name: name, at: w.at, settings: w.settings, args: args, stdin: stdin, limit: listLimit})
+	return w.r.git.run(ctx, command{name: name, at: w.at, settings: w.settings, args: args, stdin: stdin, limit: listLimit, packs: name == "update-index"})
 }
 
 // update brings the index up to the working tree. Not `git add`: that asks every submodule for its state with a git that

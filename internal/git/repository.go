@@ -101,22 +101,9 @@ func (r *Repository) create(ctx context.Context) error {
 	return nil
 }
 
-// staleAfter is when a half-written pack or a lock is that of a killed fetch or collection: none takes so long.
-const staleAfter = 2 * time.Hour
-
-// leavings are what killed fetches and collections leave, which git never removes. Packs whose names begin with a dot, and locks, fail every later collection.
-var leavings = []string{"objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock", "*.lock"}
-
 // tidy removes what killed fetches and collections left (threats.md T29, T357) and borrowed objects that are gone.
 func (r *Repository) tidy(ctx context.Context) error {
-	for _, pattern := range leavings {
-		left, _ := filepath.Glob(filepath.Join(r.dir, filepath.FromSlash(pattern)))
-		for _, name := range left {
-			if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
-				os.RemoveAll(name)
-			}
-		}
-	}
+	removeLeavings(r.dir)
 	lent, err := r.Borrowed()
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/proc"
 )
 
@@ -43,5 +44,32 @@ func TestAFetchLeavesRoom(t *testing.T) {
 	}
 	if _, err := open(t, g).Fetch(t.Context(), o); err != nil {
 		t.Error(err)
+	}
+}
+
+// Of a fetch that is ended nothing stays but what another may be at work in, and that only as long (threats.md T716).
+func TestAFetchThatIsEndedLeavesNothing(t *testing.T) {
+	r := open(t, writingFetch(t, 1<<60))
+	o := FetchOptions{URL: "file:///x", Refs: []string{"refs/heads/main"}}
+	left := func() []string {
+		names, _ := filepath.Glob(filepath.Join(r.dir, packs, "tmp_*"))
+		return names
+	}
+	other, err := filelock.TryShared(filepath.Join(r.dir, packs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fetch(t.Context(), o); !errors.Is(err, ErrNoRoom) || len(left()) != 1 {
+		t.Fatalf("beside another: %v, left are %q", err, left())
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fetch(t.Context(), o); !errors.Is(err, ErrNoRoom) || len(left()) != 0 {
+		t.Errorf("alone: %v, left are %q", err, left())
+	}
+	write(t, r.dir, packs+"tmp_pack_of_the_killed", "PACK")
+	if _, err := r.git.Open(t.Context(), r.dir); err != nil || len(left()) != 0 {
+		t.Errorf("opened: %v, left are %q", err, left())
 	}
 }

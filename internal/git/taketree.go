@@ -182,7 +182,7 @@ func (r *Repository) hash(ctx context.Context, w *taking, names []string, tmp st
 		}
 		fmt.Fprintf(&list, "%d\n", i)
 	}
-	out, err := r.git.run(ctx, command{name: "hash-object", at: place{dir: r.dir, work: tmp}, stdin: []byte(list.String()),
+	out, err := r.git.run(ctx, command{name: "hash-object", packs: true, at: place{dir: r.dir, work: tmp}, stdin: []byte(list.String()),
 		args: []string{"-w", "--no-filters", "--stdin-paths"}})
 	if err != nil {
 		return nil, err
