@@ -163,8 +163,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	if err != nil {
 		return nil, err
 	}
-	limits := r.opts.Machine.Limits
-	if err := limits.Room(scratch); err != nil {
+	if err := r.room(ctx, scratch, r.id); err != nil {
 		return nil, err
 	}
 	if err := proc.Shield(); err != nil { // after the sandbox, which may have had to look at the machine
@@ -176,7 +175,7 @@ func (r *run) launcher(ctx context.Context, req orchestrator.Request, key []byte
 	}
 	return &agentrun.Launcher{
 		Repo: r.history.repo, Exclude: req.Context.Exclude, Withholds: len(req.Context.NeverRead) > 0, FetchHosts: r.settings.FetchHosts, Search: r.settings.WebSearch.Provider != "", Self: r.opts.Self, Scratch: scratch, Checkout: checkout,
-		Confinement: confinement, Limits: limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
+		Confinement: confinement, Limits: r.opts.Machine.Limits, ShowSecrets: req.Secrets == orchestrator.ShowSecrets, State: r.opts.State, Fence: fenceOf(key)(req.Run), Folders: r.folders,
 	}, nil
 }
 

@@ -40,7 +40,7 @@ func (s *Service) scratch(ctx context.Context) (string, error) {
 	}
 	defer turn.Close()
 	s.sweep(parent)
-	git.Sweep(filepath.Join(s.opts.State, reposName), wallclock.Now())
+	s.sweepRepos()
 	dir, err := os.MkdirTemp(parent, "run-")
 	if err != nil {
 		return "", fmt.Errorf("make scratch folder: %w", err)
@@ -52,10 +52,7 @@ func (s *Service) scratch(ctx context.Context) (string, error) {
 	s.private = dir
 	s.cleanup.add(func() {
 		// A process that was killed just before this one began may have held its folder for a moment more.
-		if turn, err := filelock.Folder(context.WithoutCancel(ctx), parent); err == nil {
-			s.sweep(parent)
-			turn.Close()
-		}
+		s.sweepInTurn(context.WithoutCancel(ctx), parent)
 		if err := cleaning.Hit(); err != nil {
 			s.log.Warn("a scratch folder is left to the next run", "err", err)
 			return
@@ -64,6 +61,11 @@ func (s *Service) scratch(ctx context.Context) (string, error) {
 		held.Close()
 	})
 	return dir, nil
+}
+
+// sweepRepos removes what killed processes left in prloop's own repositories.
+func (s *Service) sweepRepos() {
+	git.Sweep(filepath.Join(s.opts.State, reposName), wallclock.Now())
 }
 
 func (s *Service) removeScratch(dir string) {
@@ -99,6 +101,14 @@ func (r *run) scratch(ctx context.Context) (string, error) {
 	r.private = dir
 	r.cleanup.add(func() { r.removeScratch(dir) })
 	return dir, nil
+}
+
+// sweepInTurn is sweep for those who do not hold the parent.
+func (s *Service) sweepInTurn(ctx context.Context, parent string) {
+	if turn, err := filelock.Folder(ctx, parent); err == nil {
+		s.sweep(parent)
+		turn.Close()
+	}
 }
 
 // sweep removes the folders of processes that have ended.

@@ -208,7 +208,7 @@ func (s *Service) openHistory(ctx context.Context, target review.Target, checkou
 		clone := client.Clone(target.Repo)
 		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
-		if err := s.opts.Machine.Limits.Room(s.opts.State); err != nil { // before anything is fetched
+		if err := s.room(ctx, s.opts.State, run); err != nil { // before anything is fetched
 			return nil, err
 		}
 	}

@@ -120,7 +120,7 @@ func (r *Repository) tidy(ctx context.Context) error {
 // they belong to takes that long.
 const halfMadeFor = 24 * time.Hour
 
-// Sweep removes what kills in the middle of making a repository or an index left below a folder of repositories (see
+// Sweep removes what kills in the middle of making a repository, an index or a pack left below a folder of repositories (see
 // threats.md T104). What cannot be read or removed is left.
 func Sweep(repos string, now time.Time) {
 	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
@@ -132,6 +132,9 @@ func Sweep(repos string, now time.Time) {
 				_ = os.RemoveAll(path)
 			}
 			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".git") {
+			removeLeavings(path)
 		}
 		if d.Name() == "objects" || d.Name() == "refs" { // git's own, and large
 			return fs.SkipDir
