@@ -83,6 +83,9 @@ var said = []struct {
 	text string
 	err  error
 }{
+	{": No space left on device", ErrNoRoom},
+	{"Out of diskspace", ErrNoRoom},
+	{": Disk quota exceeded", ErrNoRoom},
 	{"fsck error", ErrMalformedTree},
 	{"hasDotgit", ErrMalformedTree},
 	{"hasDotdot", ErrMalformedTree},
