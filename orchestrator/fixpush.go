@@ -138,8 +138,8 @@ func (j *fixing) ends(fix review.FixOutcome) (review.Outcome, string) {
 		}
 		return review.ChangesRequested, "nothing was fixed: " + fix.Reason
 	case review.FixRefused:
-		if slices.ContainsFunc(fix.Refusals, func(r review.Refusal) bool { return r.Rule == ruleBrake }) {
-			return review.Diverging, "the fixes grow beyond the pull request: " + rules(fix.Refusals)
+		if i := slices.IndexFunc(fix.Refusals, func(r review.Refusal) bool { return r.Rule == ruleBrake }); i >= 0 {
+			return review.Diverging, fmt.Sprintf("nothing was pushed: the fixes grow beyond the pull request: %s (%s)", fix.Refusals[i].Detail, rules(fix.Refusals))
 		}
 		return review.ChangesRequested, "nothing was pushed: " + fix.Reason
 	case review.FixUnchanged:

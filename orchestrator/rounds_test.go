@@ -353,7 +353,7 @@ func TestRounds(t *testing.T) {
 			bad := fixes("", "A")
 			bad.Refusals = []review.Refusal{{Rule: ruleBrake, Detail: "900 lines, allowed 200"}}
 			s.fixes = []review.FixWork{bad, bad, bad}
-		}, nil, review.Diverging, 1, sha(1), "grow beyond"},
+		}, nil, review.Diverging, 1, sha(1), "nothing was pushed: the fixes grow beyond the pull request: 900 lines, allowed 200 (scope-brake)"},
 		{"a verify command that fails goes back with its log; the next try goes on from the candidate", func(s *stage) {
 			s.says[sha(1)] = both(at(review.P1, 10, "A", leak))
 			s.fails[sha(2)] = []review.Check{{Command: "make lint", State: review.CheckFailed, ExitCode: 2, Log: "unused variable"}}

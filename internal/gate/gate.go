@@ -143,7 +143,7 @@ var sentences = map[review.Outcome]string{
 	review.Converged:        "Approved",
 	review.ChangesRequested: "Changes requested",
 	review.Stuck:            "A person is needed: findings came back after they were fixed",
-	review.Diverging:        "A person is needed: fixes make more work than they settle",
+	review.Diverging:        "A person is needed: fixes make more work than they settle, or grow beyond the pull request",
 	review.SetAside:         "A person has to look: a grave finding was set aside",
 	review.Partial:          "A part of the change was not reviewed",
 	review.Budget:           "The budget ran out before the review was complete",
