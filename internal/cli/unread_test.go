@@ -188,6 +188,7 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 		{"source code that is too large to be read", playbook{}, oneObserver, nil, plain, with("big.py", "os.system(cmd)\n"+strings.Repeat("x = 1\n", 200_000)), 6, review.Partial, "Not reviewed", ""},
 		{"source code with a NUL byte", playbook{}, oneObserver, nil, plain, with("a.php", "<?php system($_GET['c']);\x00\n"), 6, review.Partial, "Not reviewed", ""},
 		{"a name in GBK", playbook{}, oneObserver, nil, plain, with("g.py", "# -*- coding: gbk -*-\n\xa3\xe5\xa3\xf8\xa3\xe5\xa3\xe3(cmd)\n"), 6, review.Partial, "Not reviewed", ""},
+		{"letters in Shift_JIS, whose bytes are UTF-8 too", playbook{}, oneObserver, nil, plain, with("s.py", "# encoding: Shift_JIS\nx = \"\xc3\x83\\\" ; system('echo') # \"\n"), 6, review.Partial, "Not reviewed", ""},
 		{"a name in Johab, of which most letters are those of ASCII", playbook{}, oneObserver, nil, plain, with("j.py", "# -*- coding: johab -*-\nev\xdaql(cmd)\n"), 6, review.Partial, "Not reviewed", ""},
 		{"UTF-16", playbook{}, oneObserver, nil, plain, with("u16.py", "\xff\xfe"+utf16le("import os\n")), 6, review.Partial, "Not reviewed", ""},
 		{"rules alone", playbook{}, "reviewers: [{name: static, use: static}]", nil, plain, with("a.py", "x = 1\n"), 8, review.StaticOnly, "no static findings", ""},

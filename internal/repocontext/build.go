@@ -205,8 +205,8 @@ func (b *builder) paths(files []int) []string {
 // beginnings are the texts of files at a commit, of those that are not there or too large the first n bytes.
 func (b *builder) beginnings(ctx context.Context, commit string, names []string, n int) (map[string][]byte, error) {
 	texts, err := b.src.ReadFiles(ctx, commit, names, sourceLimit)
-	if err != nil {
-		return nil, err
+	if err != nil || len(texts) == len(names) {
+		return texts, err
 	}
 	large, err := b.src.Begins(ctx, commit, slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ok := texts[name]; return ok }), n)
 	maps.Copy(texts, large)

@@ -8,6 +8,7 @@ import (
 // What a file says it is written in decides what its bytes are: words that nobody was shown must not stand there.
 func TestDeclaredEncodings(t *testing.T) {
 	const plain, johab, sjis, hidden = "x = 1", "ev\xdaql(cmd)", "print('\x95\x5c')", "# \\u000aimport os"
+	const inert = "x = 'Ã\\' ; system('rm') # '"
 	for _, row := range []struct{ says, name, first, line, want string }{
 		{"two bytes of which one is a letter of ASCII", "a.py", "# -*- coding: johab -*-", johab, OmittedDeclared},
 		{"in the second line", "a.py", "#!/usr/bin/python\n# vim: set fileencoding=JOHAB :", johab, OmittedDeclared},
@@ -38,7 +39,24 @@ func TestDeclaredEncodings(t *testing.T) {
 		{"behind the mark of UTF-8", "a.py", "\ufeff# coding: utf-7", plain, OmittedDeclared},
 		{"behind returns", "a.py", "# a\r# b\r# coding: utf-7", plain, OmittedDeclared},
 		{"a remark behind code", "a.py", "x = 1 # encoding: base64 of x", plain, ""},
-		{"below code", "a.py", "import io\n# coding: utf-7", plain, ""},
+		{"below code, where pip looks", "a.in", "import io\n# coding: utf-7", plain, OmittedDeclared},
+		{"bytes that are UTF-8 too", "a.py", "# encoding: Shift_JIS", inert, OmittedDeclared},
+		{"such bytes for Ruby", "a.rb", "# Encoding : Shift_JIS", inert, OmittedDeclared},
+		{"a list for pip", "requirements.txt", "# -*- coding: utf-7 -*-", "# see PEP 508 +AAo-evil==6.6", OmittedDeclared},
+		{"a program of Python that is called a shell script", "check.sh", "#!/usr/bin/env python3\n# -*- coding: utf-7 -*-", plain, OmittedDeclared},
+		{"one that is called a text", "a.md", "#!/usr/bin/env python3\n# coding: utf-7", plain, OmittedDeclared},
+		{"for Emacs", "a.el", ";; -*- coding: sjis -*-", inert, OmittedDeclared},
+		{"a heading", "a.md", "# Encoding: how it works", "café", ""},
+		{"XML", "pom.xml", `<?xml version="1.0" encoding="Shift_JIS"?>`, "<a>\xc3\x83]]></a>", OmittedDeclared},
+		{"XML over several lines", "pom.xml", "<?xml\nversion='1.0'\nencoding = 'UTF-7' ?>", "<a/>", OmittedDeclared},
+		{"XML in ASCII alone", "pom.xml", `<?xml version="1.0" encoding="GBK"?>`, "<a/>", ""},
+		{"XML in Latin-1", "pom.xml", `<?xml version="1.0" encoding="ISO-8859-1"?>`, "<a>caf\xe9s</a>", ""},
+		{"XML that says UTF-16 and is not in it", "a.resx", `<?xml version="1.0" encoding="utf-16"?>`, "<a>cafés</a>", ""},
+		{"XML in UTF-8", "pom.xml", "\ufeff<?xml version='1.0' encoding='UTF-8'?>", "<a>cafés</a>", ""},
+		{"a page", "a.html", "<!doctype html>\n<meta charset=shift_jis>", "<script>x = '\xc3\x83\\'</script>", OmittedDeclared},
+		{"a page of a server", "a.jsp", `<%@ page pageEncoding="GBK" %>`, "<% x = '\xc3\x83\\' %>", OmittedDeclared},
+		{"a style sheet", "a.css", `@charset "Shift_JIS";`, "a { b: '\xc3\x83\\' }", OmittedDeclared},
+		{"a program that writes pages", "a.go", "package a", `x("<meta charset=gbk>é")`, ""},
 		{"no comment", "a.py", "f(x, coding=enc)", plain, ""},
 	} {
 		t.Run(row.says, func(t *testing.T) {
@@ -49,8 +67,36 @@ func TestDeclaredEncodings(t *testing.T) {
 			}
 		})
 	}
-	src := &memory{files: map[string]map[string]string{baseID: {"a.py": "# coding: utf-7\nx\n"}, headID: {"a.py": "x\n"}}}
-	if f := build(t, src, oneLineChange("a.py", 1, "# coding: utf-7", ""), Options{}).Files[0]; f.Omitted != OmittedDeclared {
-		t.Errorf("a declaration that goes: %q", f.Omitted)
+}
+
+// A declaration that comes, goes or changes says what lines are that nobody changed.
+func TestDeclarationsThatChange(t *testing.T) {
+	const inert, sjis = "x = 'Ã\\' ; system('rm') # '\n", "# coding: sjis\n"
+	for _, row := range []struct{ says, before, after, rest, want string }{
+		{"one that comes", "#\n", sjis, inert, OmittedDeclared},
+		{"one that goes", sjis, "#\n", inert, OmittedDeclared},
+		{"one that changes", sjis, "# coding: big5\n", inert, OmittedDeclared},
+		{"one that comes to a text that is too large to be read", "#\n", sjis, strings.Repeat("x\n", sourceLimit), OmittedDeclared},
+		{"one that comes to plain text", "#\n", sjis, "x = 1\n", ""},
+		{"one of single bytes", "#\n", "# coding: latin-1\n", inert, ""},
+		{"one in which plain text is another goes", "# coding: utf-7\n", "#\n", "x = 1\n", OmittedDeclared},
+	} {
+		t.Run(row.says, func(t *testing.T) {
+			src := &memory{files: map[string]map[string]string{baseID: {"a.py": row.before + row.rest}, headID: {"a.py": row.after + row.rest}}}
+			change := oneLineChange("a.py", 1, strings.TrimSpace(row.before), strings.TrimSpace(row.after))
+			if f := build(t, src, change, Options{}).Files[0]; f.Omitted != row.want {
+				t.Errorf("omitted %q, want %q", f.Omitted, row.want)
+			}
+		})
+	}
+	moved := "diff --git a/a.md b/a.py\nsimilarity index 100%\nrename from a.md\nrename to a.py\n"
+	src := &memory{files: map[string]map[string]string{baseID: {"a.md": sjis + inert}, headID: {"a.py": sjis + inert}}}
+	if f := build(t, src, moved, Options{}).Files[0]; f.Omitted != OmittedDeclared {
+		t.Errorf("prose that gets a name of a program: %q", f.Omitted)
+	}
+	gone := "diff --git a/a.py b/a.py\ndeleted file mode 100644\nindex 1111111..0000000\n--- a/a.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-# coding: sjis\n-x = 1\n"
+	src = &memory{files: map[string]map[string]string{baseID: {"a.py": sjis + "x = 1\n"}}}
+	if f := build(t, src, gone, Options{}).Files[0]; f.Omitted != "" {
+		t.Errorf("plain text that goes: %q", f.Omitted)
 	}
 }
