@@ -27,7 +27,11 @@ const (
 	filesNamed = 5
 )
 
-var moreFiles = lazyregexp.New(`^(\d{1,9}) (?:more|withheld) files are not (?:listed|named) here$`)
+// Lines that stand for files: how many they are, and the reason that they share, if they do.
+var (
+	moreFiles     = lazyregexp.New(`^(\d{1,9}) more files are not listed here(?:: (.+))?$`)
+	withheldFiles = lazyregexp.New(`^(\d{1,9}) (withheld) files are not named here$`)
+)
 
 // leftOut are the files left out as a report lists them: those first that had to be reviewed, each list sorted and cut.
 func leftOut(files []review.LeftOut) []review.LeftOut {
@@ -36,29 +40,82 @@ func leftOut(files []review.LeftOut) []review.LeftOut {
 		i := boolRank(l.Excused)
 		lists[i] = append(lists[i], review.LeftOut{Path: word(l.Path), Reason: pipes(inline(l.Reason)), Excused: l.Excused})
 	}
-	var out []review.LeftOut
-	for i, list := range lists {
-		slices.SortFunc(list, func(a, b review.LeftOut) int {
-			return cmp.Or(cmp.Compare(boolRank(stands(a)), boolRank(stands(b))), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
-		})
-		if n := len(list); n > maxLeftOut+1 {
-			list = append(list[:maxLeftOut:maxLeftOut], review.LeftOut{Reason: fmt.Sprintf("%d more files are not listed here", sizes(list[maxLeftOut:])), Excused: i == 1})
-		}
-		out = append(out, list...)
+	return append(cut(lists[0], func(review.LeftOut) string { return "" }), cut(lists[1], reason)...)
+}
+
+// cut sorts a list, and keeps the first files of each kind, taken in turn, so that many of one hide none of another. One line counts the others of a kind.
+func cut(list []review.LeftOut, kind func(review.LeftOut) string) []review.LeftOut {
+	order := func(a, b review.LeftOut) int {
+		return cmp.Or(cmp.Compare(boolRank(stands(a)), boolRank(stands(b))), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
 	}
+	slices.SortFunc(list, order)
+	kinds, n := map[string][]review.LeftOut{}, 0
+	for _, l := range list {
+		if l.Path != "" || !moreFiles.MatchString(l.Reason) {
+			kinds[kind(l)], n = append(kinds[kind(l)], l), n+1
+		}
+	}
+	if n <= maxLeftOut+1 {
+		return list
+	}
+	var out []review.LeftOut
+	for turn := 0; len(out) < maxLeftOut; turn++ {
+		for _, k := range slices.Sorted(maps.Keys(kinds)) {
+			if turn < len(kinds[k]) && len(out) < maxLeftOut {
+				out = append(out, kinds[k][turn])
+			}
+		}
+	}
+	more := map[string]int{}
+	for _, l := range list {
+		k := kind(l)
+		if !slices.ContainsFunc(out, func(l review.LeftOut) bool { return kind(l) == k }) {
+			k = "" // of too many kinds
+		}
+		more[k] += size(l)
+	}
+	for _, l := range out {
+		more[kind(l)] -= size(l)
+	}
+	for k, n := range more {
+		if n > 0 {
+			out = append(out, review.LeftOut{Reason: strings.TrimSuffix(fmt.Sprintf("%d more files are not listed here: %s", n, k), ": "), Excused: list[0].Excused})
+		}
+	}
+	slices.SortFunc(out, order)
 	return out
 }
 
+// fileLine are the parts of a line that stands for files; nothing for a file.
+func fileLine(l review.LeftOut) []string {
+	if l.Path != "" {
+		return nil
+	}
+	if m := moreFiles.FindStringSubmatch(l.Reason); m != nil {
+		return m
+	}
+	return withheldFiles.FindStringSubmatch(l.Reason)
+}
+
 // stands reports whether an entry stands for files that are not listed.
-func stands(l review.LeftOut) bool { return l.Path == "" && moreFiles.MatchString(l.Reason) }
+func stands(l review.LeftOut) bool { return fileLine(l) != nil }
 
 // size is how many files an entry of a list stands for.
 func size(l review.LeftOut) int {
-	if !stands(l) {
+	m := fileLine(l)
+	if m == nil {
 		return 1
 	}
-	n, _ := strconv.Atoi(moreFiles.FindStringSubmatch(l.Reason)[1])
+	n, _ := strconv.Atoi(m[1])
 	return n
+}
+
+// reason is why the files of an entry were left out; empty where they share no reason.
+func reason(l review.LeftOut) string {
+	if m := fileLine(l); m != nil {
+		return m[2]
+	}
+	return l.Reason
 }
 
 func sizes(files []review.LeftOut) int {
@@ -110,21 +167,21 @@ func Excused(files []review.LeftOut) string {
 	if len(files) == 0 {
 		return ""
 	}
-	names := map[string][]string{}
-	more := 0
+	names, counts := map[string][]string{}, map[string]int{}
 	for _, l := range files {
-		if stands(l) {
-			more += size(l)
-			continue
+		why := cmp.Or(reason(l), "more")
+		counts[why] += size(l)
+		if !stands(l) {
+			names[why] = append(names[why], span(l.Path))
 		}
-		names[l.Reason] = append(names[l.Reason], span(l.Path))
 	}
 	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(names)) {
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names[why]), why, named(names[why], len(names[why]))))
-	}
-	if more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
+	for _, why := range slices.Sorted(maps.Keys(counts)) {
+		part := fmt.Sprintf("%d %s", counts[why], why)
+		if names[why] != nil {
+			part += fmt.Sprintf(" (%s)", named(names[why], counts[why]))
+		}
+		parts = append(parts, part)
 	}
 	if len(parts) == 1 {
 		return parts[0] // which says how many itself

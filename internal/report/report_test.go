@@ -528,3 +528,31 @@ func TestWhatSettlesAThread(t *testing.T) {
 		}
 	}
 }
+
+// Many files that are left out for one reason hide none that is left out for another: a reason is counted whole, and some of its files are named.
+func TestLeftOutIsCountedByReason(t *testing.T) {
+	var files []review.LeftOut
+	for i := range 22 {
+		files = append(files, review.LeftOut{Path: fmt.Sprintf("assets/%02d.png", i), Reason: "binary", Excused: true})
+	}
+	files = append(files, review.LeftOut{Path: "vendor/auth/login.js", Reason: "vendored", Excused: true}, review.LeftOut{Path: "web/app.min.js", Reason: "generated", Excused: true},
+		review.LeftOut{Reason: "3 withheld files are not named here", Excused: true})
+	const want = "27 files: 22 binary (`assets/00.png`, `assets/01.png`, `assets/02.png`, `assets/03.png`, `assets/04.png`, and 17 more), 1 generated (`web/app.min.js`), " +
+		"1 vendored (`vendor/auth/login.js`), 3 withheld"
+	d := Data{Receipt: review.Receipt{LeftOut: files}}
+	for range 2 { // a canonical list is one already
+		if got := Excused(d.Receipt.LeftOut); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		d = Canonical(d)
+	}
+	if text := Render(d); !strings.Contains(text, "| ... | 5 more files are not listed here: binary | yes |") || !strings.Contains(text, "| `vendor/auth/login.js` | vendored | yes |") {
+		t.Error(text)
+	}
+	for i := range 60 {
+		files = append(files, review.LeftOut{Path: "x", Reason: fmt.Sprintf("reason %02d", i), Excused: true})
+	}
+	if list := leftOut(files); len(list) > maxLeftOut+2 || sizes(list) != 87 {
+		t.Errorf("%d lines for %d files", len(list), sizes(list))
+	}
+}
