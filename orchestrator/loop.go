@@ -141,6 +141,9 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 			if result, err = l.stillPasses(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
 			}
+			if result, err = l.stillThere(ctx, steps, req, &p, result); err != nil {
+				return review.RunResult{}, err
+			}
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
 			}
