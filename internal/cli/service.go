@@ -88,6 +88,9 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 	if out.Layers, err = p.layers(o); err != nil {
 		return out, err
 	}
+	if name := config.OperatorLookalike(p.env); name != "" {
+		p.note(name + " is not read: the file is called config.yml")
+	}
 	if out.Cassette, err = p.operator().Cassette(p.Dir, o.recordModels, o.replayModels); err != nil {
 		return out, err
 	}

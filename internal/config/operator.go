@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // OperatorPath is where the operator's file is: PRLOOP_CONFIG, else prloop/config.yml in XDG_CONFIG_HOME or ~/.config.
@@ -35,7 +36,7 @@ func ReadOperator(env func(string) string) (*File, error) {
 		return nil, nil
 	}
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && !named {
+	if errors.Is(err, fs.ErrNotExist) && !named && !link(path) && !link(filepath.Dir(path)) { // a link that leads nowhere is a file that is missing
 		return nil, nil
 	}
 	if err != nil {
@@ -63,4 +64,19 @@ func ReadOperator(env func(string) string) (*File, error) {
 			Message: fmt.Sprintf("others may read this file (mode %04o): chmod 600 it, or use OPENAI_API_KEY", info.Mode().Perm())}}}
 	}
 	return file, nil
+}
+
+func link(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// OperatorLookalike is a file that people may take for the operator's by mistake; empty when there is none. It is not read.
+func OperatorLookalike(env func(string) string) string {
+	path, named := OperatorPath(env)
+	name := strings.TrimSuffix(path, filepath.Ext(path)) + ".yaml"
+	if _, err := os.Lstat(name); err != nil || named || path == "" {
+		return ""
+	}
+	return name
 }

@@ -255,6 +255,28 @@ func TestOperatorFile(t *testing.T) {
 	if f, err := ReadOperator(env("XDG_CONFIG_HOME", dir)); f != nil || err != nil {
 		t.Errorf("no file: %v, %v", f, err)
 	}
+	own := filepath.Join(t.TempDir(), "prloop")
+	if err := os.Symlink(filepath.Join(dir, "nothing"), own); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadOperator(env("XDG_CONFIG_HOME", filepath.Dir(own))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is a link to nothing: %v", err)
+	}
+	if err := errors.Join(os.Remove(own), os.Mkdir(own, 0o700), os.Symlink(path, filepath.Join(own, "config.yml"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadOperator(env("XDG_CONFIG_HOME", filepath.Dir(own))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if name := OperatorLookalike(env("XDG_CONFIG_HOME", filepath.Dir(own))); name != "" {
+		t.Errorf("%q is not there", name)
+	}
+	if err := os.WriteFile(filepath.Join(own, "config.yaml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if name := OperatorLookalike(env("XDG_CONFIG_HOME", filepath.Dir(own))); name != filepath.Join(own, "config.yaml") {
+		t.Errorf("found %q", name)
+	}
 	if _, err := ReadOperator(env("PRLOOP_CONFIG", path)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a named file that is missing: %v", err)
 	}

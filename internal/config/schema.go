@@ -126,11 +126,16 @@ const (
 	pathGlob = "path-glob"
 )
 
+// checkGlob refuses what is no pattern, and what takes something out of others in .gitignore: here it would do nothing.
 func checkGlob(v any) error {
-	if s, ok := v.(string); ok {
-		return pathglobs.Check(s)
+	s, ok := v.(string)
+	if !ok {
+		return nil
 	}
-	return nil
+	if strings.HasPrefix(s, "!") {
+		return errors.New(`begins with "!", which takes nothing out of other globs here; for names that begin so, write \!`)
+	}
+	return pathglobs.Check(s)
 }
 
 // checkPathGlob refuses what matches no path: a setting that says nothing would do nothing, and nobody would be told.
@@ -145,7 +150,7 @@ func checkPathGlob(v any) error {
 		}
 		return fmt.Errorf("matches no path: paths are written from the root of the repository, such as %q", cmp.Or(plain, "**"))
 	}
-	return pathglobs.Check(s)
+	return checkGlob(s)
 }
 
 // fits checks one value against one setting's shape and says what is wrong with it; empty when nothing is.

@@ -110,7 +110,7 @@ func keys() []key {
 		{path: "context.include", shape: globs(200), field: func(s *Settings) any { return &s.Context.Include },
 			doc: "Globs of the paths that are reviewed. Without it: all."},
 		{path: "context.exclude", shape: globs(200), field: func(s *Settings) any { return &s.Context.Exclude },
-			doc: "Globs of paths that no agent reads. Linters, builds and tests may."},
+			doc: "Globs of paths that no agent reads. Linters, builds and tests may. A glob takes nothing out of another one, as `!` does in .gitignore."},
 		{path: "context.never_read", shape: folders(200), field: func(s *Settings) any { return &s.Context.NeverRead },
 			doc: "Globs of paths that nothing reads: no agent, no tool, no linter, not prloop itself, no fixer, and no setup or verify command (docs/policy.md#what-is-never-read). A glob that " +
 				"matches a folder withholds all that is in it. The lists of all layers add up. Changes there are counted, named in the report, and may go unread."},
