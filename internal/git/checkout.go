@@ -246,19 +246,54 @@ func (c *Checkout) branches(ctx context.Context) []string {
 	return names[:min(len(names), mostBranches)]
 }
 
-// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): *UnknownRevisionError, or
+// Resolve gives the commit of a revision as a person types it ("main", "HEAD~3", "origin/main"): *UnknownRevisionError, *AmbiguousError, or
 // ErrNoCommits where there is none at all.
 func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("revision %q: %w", rev, ErrName)
 	}
 	commit, err := c.git.resolve(ctx, c.place(), rev)
-	if errors.Is(err, ErrUnknownRevision) {
-		if _, missing := c.git.resolve(ctx, c.place(), "HEAD"); errors.Is(missing, ErrUnknownRevision) {
+	if err == nil {
+		return commit, c.oneMeaning(ctx, rev)
+	}
+	if errors.Is(err, ErrUnknownRevision) || errors.As(err, new(*CommandError)) { // such as of a range
+		_, missing := c.git.resolve(ctx, c.place(), "HEAD")
+		if errors.Is(missing, ErrUnknownRevision) {
 			return "", fmt.Errorf("revision %q: %w", rev, ErrNoCommits)
+		}
+		if missing != nil {
+			return "", err
 		}
 		_, shallow := os.Stat(filepath.Join(c.common, "shallow"))
 		return "", &UnknownRevisionError{Revision: rev, Branches: c.branches(ctx), Shallow: shallow == nil}
 	}
-	return commit, err
+	return "", err
+}
+
+// oneMeaning refuses a revision whose name several refs have that differ: git takes a tag for it before any branch, and whoever may push tags would choose
+// what is reviewed.
+func (c *Checkout) oneMeaning(ctx context.Context, rev string) error {
+	name, _, _ := strings.Cut(rev, "@{")
+	if end := strings.IndexAny(name, "~^:"); end >= 0 {
+		name = name[:end]
+	}
+	if name == "HEAD" || name == "" || IsOID(name) {
+		return nil
+	}
+	refs := []string{"refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"}
+	out, err := c.git.run(ctx, command{name: "for-each-ref", at: c.place(), args: append([]string{"--format=%(refname) %(objectname) %(*objectname)"}, refs...), limit: listLimit})
+	if err != nil {
+		return err
+	}
+	var found []string
+	commits := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		if at := strings.Fields(line); slices.Contains(refs, at[0]) { // and not only below it
+			found, commits[at[len(at)-1]] = append(found, at[0]), true // of a tag with a text the last is what it stands on
+		}
+	}
+	if len(commits) > 1 {
+		return &AmbiguousError{Revision: rev, Refs: found}
+	}
+	return nil
 }

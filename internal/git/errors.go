@@ -64,6 +64,17 @@ func (e *UnknownRevisionError) Error() string {
 // Is makes it an ErrUnknownRevision.
 func (e *UnknownRevisionError) Is(target error) bool { return target == ErrUnknownRevision }
 
+// AmbiguousError: a revision is the name of several refs of a checkout, which stand for different commits.
+type AmbiguousError struct {
+	Revision string
+	// Refs are their full names.
+	Refs []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("revision %q means different commits: it is the name of %s", e.Revision, strings.Join(e.Refs, " and of "))
+}
+
 // CommandError is a git command that failed for a reason without a sentinel.
 type CommandError struct {
 	// Command is the subcommand, such as "fetch".

@@ -253,6 +253,41 @@ func TestLocalErrors(t *testing.T) {
 	}
 }
 
+// A tag that has the name of a branch does not choose in its place what a change is compared with.
+func TestNamesThatMeanSeveralCommits(t *testing.T) {
+	src := origin(t, map[string]string{"a": "1\n"})
+	commit(t, src, map[string]string{"a": "2\n"})
+	c, err := find(t).Checkout(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"refs/remotes/up/main", "refs/remotes/fork/HEAD", "refs/heads/up/other"} {
+		shell(t, src, "update-ref", name, "HEAD~1")
+	}
+	shell(t, src, "tag", "same", "main")
+	shell(t, src, "tag", "below/it", "main~1")
+	shell(t, src, "branch", "same")
+	for _, tag := range []string{"up/main", "fork", "up/other"} {
+		shell(t, src, "-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "x", tag, "main")
+	}
+	for rev, want := range map[string]string{
+		"main": "", "main~1": "", "HEAD": "", "same": "", "refs/remotes/up/main": "", "below/it": "",
+		"up/main": "refs/remotes/up/main refs/tags/up/main", "up/main^0": "refs/remotes/up/main refs/tags/up/main",
+		"fork": "refs/remotes/fork/HEAD refs/tags/fork", "up/other": "refs/heads/up/other refs/tags/up/other",
+	} {
+		_, err := c.Resolve(t.Context(), rev)
+		var several *AmbiguousError
+		if errors.As(err, &several); want == "" && err != nil || want != "" && (several == nil || strings.Join(several.Refs, " ") != want) {
+			t.Errorf("%s: %v, want %q", rev, err, want)
+		}
+	}
+	for _, rev := range []string{"main^{tree}", "@{u}", "main~1..main"} {
+		if _, err := c.Resolve(t.Context(), rev); !errors.Is(err, ErrUnknownRevision) {
+			t.Errorf("%s: %v", rev, err)
+		}
+	}
+}
+
 // What a partial clone left at its server is told from what is nowhere, and getting it helps.
 func TestPartialClones(t *testing.T) {
 	g := find(t)

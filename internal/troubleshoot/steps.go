@@ -34,6 +34,11 @@ func otherRevision(e *git.UnknownRevisionError) string {
 	return next
 }
 
+// oneOfRefs names the branch in full where a tag has its name.
+func oneOfRefs(e *git.AmbiguousError) string {
+	return "name one of them in full, such as " + e.Refs[0] + ", or delete the tag"
+}
+
 // nameRepository is the next step where the folder does not say which repository is meant.
 func nameRepository(e *app.NoRemoteError) string {
 	if !e.PullRequest {

@@ -185,6 +185,7 @@ var table = []row{
 	{is(git.ErrNoCommits, "commit something: a review compares with a commit"), advice.Usage},
 	{is(git.ErrPartial, "fetch what the clone left at the server: git fetch --refetch --no-filter"), advice.Usage},
 	{as(otherRevision), advice.Usage},
+	{as(oneOfRefs), advice.Usage},
 	{is(git.ErrUnknownRevision, "check the revision with: git rev-parse REVISION; a shallow clone may need: git fetch --unshallow"), advice.Usage},
 	{is(git.ErrShallow, "git fetch --unshallow"), advice.Usage},
 	{is(git.ErrNoMergeBase, "choose a base that shares history with this branch"), advice.Usage},
