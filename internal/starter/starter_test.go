@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -127,6 +128,7 @@ func TestHook(t *testing.T) {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	programs := t.TempDir()
+	var stderr bytes.Buffer
 	push := func(status string, args ...string) (asked string, err error) {
 		t.Helper()
 		log := filepath.Join(programs, "asked")
@@ -136,6 +138,8 @@ func TestHook(t *testing.T) {
 		}
 		c := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "push", "-q"}, args...)...)
 		c.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"))
+		stderr.Reset()
+		c.Stderr = &stderr
 		err = c.Run()
 		data, _ := os.ReadFile(log)
 		return strings.TrimSpace(string(data)), err
@@ -202,5 +206,31 @@ func TestHook(t *testing.T) {
 	}
 	if asked, err := push("3", "origin", "--delete", "new"); err != nil || asked != "" {
 		t.Errorf("a deleted branch: %v, asked %q", err, asked)
+	}
+	// A new branch is compared with what the remote has, whatever that and its branches are called, and a first push with nothing.
+	nothing := gittest.Run(t, dir, "hash-object", "-t", "tree", "/dev/null")
+	for _, c := range []struct{ says, remote, branch string }{{"another remote", "up", "main"}, {"its main branch is called master", "up", "master"}, {"and develop", "up", "develop"}, {"none", "up", ""}} {
+		for _, ref := range strings.Fields(gittest.Run(t, dir, "for-each-ref", "--format=%(refname)", "refs/remotes")) {
+			gittest.Run(t, dir, "update-ref", "--no-deref", "-d", ref)
+		}
+		other := t.TempDir()
+		gittest.Run(t, other, "init", "-q", "--bare")
+		gittest.Run(t, dir, "config", "remote.up.url", other)
+		want := nothing
+		if c.branch != "" {
+			gittest.Run(t, dir, "update-ref", "refs/remotes/up/"+c.branch, pushed)
+			want = gittest.Run(t, dir, "rev-parse", pushed+"^{tree}")
+		}
+		gittest.Run(t, dir, "checkout", "-q", "-B", "new", pushed)
+		gittest.Commit(t, dir, map[string]string{"b": "1\n"})
+		asked, err := push("3", c.remote, "new")
+		commit, _ := strings.CutPrefix(strings.TrimSuffix(asked, " --reviewers static"), "run --commit ")
+		if err == nil || commit == "" || gittest.Run(t, dir, "rev-parse", commit+"^^{tree}") != want {
+			t.Errorf("%s: %v, asked %q", c.says, err, asked)
+		}
+	}
+	_, err = push("2", "up", "new")
+	if said := stderr.String(); err != nil || !strings.Contains(said, "pre-push: prloop has not looked at all of refs/heads/new: it ended with status 2") {
+		t.Errorf("of a run that failed it says %q", said)
 	}
 }
