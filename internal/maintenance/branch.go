@@ -183,6 +183,8 @@ func (l *Loop) asked(ctx context.Context, req Request, p place, name string) (pl
 		return p, nil, nil
 	case git.CheckBranch(name) != nil:
 		return refuse(schedule.RuleBranchName, shown+" cannot be the name of a branch")
+	case !schedule.Named(name):
+		return refuse(schedule.RuleBranchName, shown+" is no plain name: at most 100 of a-z, A-Z, 0-9 and . _ + - /")
 	case strings.EqualFold(name, req.Base):
 		return refuse(schedule.RuleBaseBranch, shown+" is the branch that pull requests go to")
 	}

@@ -43,6 +43,11 @@ const nameLimit = 100
 // plain is an id that can stand in a branch's name as it is.
 var plain = lazyregexp.New(`^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$`)
 
+// Named reports whether an agent may give a branch this name, once git takes it: workflows write the name of a pull request's branch into scripts, and people read it.
+func Named(branch string) bool { return named.MatchString(branch) }
+
+var named = lazyregexp.New(`^[A-Za-z0-9._+/-]{1,100}$`)
+
 // Branches are the names of the branch of a job's pull request, always the same for the same ids in the same order: the one it has, and the one for
 // where that cannot be made.
 func Branches(job string, commands []string) (names []string) {

