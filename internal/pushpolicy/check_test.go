@@ -70,6 +70,16 @@ func TestReplacedLibraries(t *testing.T) {
 	}
 }
 
+func TestNamesThatScriptsRun(t *testing.T) {
+	for _, name := range []string{"a$(id).go", "${IFS}.go", "`id`.go", "a;id;b.go", "a&id&.go", "a';id;'b.go", "stock --config=lint.js a.go", "a -o/b.go"} {
+		for _, c := range []Change{add(name, "x"), rename("a.go", name)} {
+			if got := rules(Check([]Change{c}, Limits{}, nil, nil)); !slices.Equal(got, []string{RuleBadName}) {
+				t.Errorf("%c %s: %v", c.Status, name, got)
+			}
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	mode := func(c Change, before, after uint32) Change { c.OldMode, c.NewMode = before, after; return c }
 	for _, c := range []struct {
@@ -164,6 +174,10 @@ func TestCheck(t *testing.T) {
 		{"a name that is not UTF-8 (threats.md T28)", []Change{add("a\xff", "x")}, nil, nil, []string{RuleBadName}},
 		{"bidi in a name (threats.md T40)", []Change{add("a\u202egnp.exe", "x")}, nil, nil, []string{RuleBadName}},
 		{"a name that reads as an option (threats.md T22)", []Change{add("--upload-pack=x", "x")}, nil, nil, []string{RuleBadName}},
+		{"shell code in a name (threats.md T694), which no glob opens", []Change{add("docs/$(id)/a.md", "x")}, []string{"**"}, []string{"docs/$(id)/a.md", "docs/b.md"}, []string{RuleBadName}},
+		{"names of frameworks and of people", []Change{add("app/(group)/@slot/[id]/[...all].tsx", "x"), add("routes/$user.tsx", "x"), add("routes/_index.$id.tsx", "x"), add("src/+page.svelte", "x"),
+			add("docs/Design - notes.md", "x"), add("a~b#c%d=e,f!.txt", "x")}, nil, nil, nil},
+		{"a folder that was there already", []Change{add("R&D/it's/new.go", "x"), rename("$(x)/a.go", "$(x)/b.go")}, nil, []string{"R&D/it's/old.go", "R&D/it's/new.go", "$(x)/b.go"}, nil},
 		{"a device", []Change{add("src/nul.txt", "x")}, nil, nil, []string{RuleBadName}},
 		{"a short name of NTFS", []Change{add("GITHUB~1/workflows/x.yml", "x")}, nil, nil, []string{RuleBadName}},
 		{"a backup's name is no short name", []Change{add("a.go~", "x"), add("v1~rc2-final", "x")}, nil, nil, nil},

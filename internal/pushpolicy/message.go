@@ -35,8 +35,10 @@ func IsFix(message string) bool { return fixTrailers.MatchString(message) }
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
-// characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a command or a state, slash commands. The same words give the same message, and the message's own subject and body give themselves again. Secrets are
-// not looked for here: the caller hands in text that went through sanitize.
+// characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a
+// command or a state, slash commands; and what ends a quotation or begins a command in a script that a workflow writes the message into (threats.md T694), or orders
+// something in its log. The same words give the same message, and the message's own subject and body give themselves again. Secrets are not looked for here: the caller
+// hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
 	var b strings.Builder
@@ -113,21 +115,24 @@ var (
 	// make, which linters and changelogs leave out.
 	reverts  = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
 	released = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
-	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+(["'“]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
+	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+(["'“”’]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
 	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
 	order     = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
 	state     = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
 	keyNumber = lazyregexp.New(`-([0-9])`)
 	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
 	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
+	// expansion and logOrder are what a shell replaces, and what a runner of workflows obeys in the output of a step.
+	expansion = lazyregexp.New(`\$+([({])`)
+	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}(\[)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
 	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b`)
 )
 
 // plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
-// each takes a mark away, so that this ends.
+// each takes a mark away, or parts two, so that this ends.
 func plain(s string) string {
-	s = strings.Map(visible, strings.ToValidUTF8(s, "\ufffd"))
+	s = strings.Map(typographic, strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")))
 	for before := ""; before != s; {
 		before = s
 		s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
@@ -147,6 +152,8 @@ func plain(s string) string {
 		s = state.ReplaceAllString(s, "${1} (${2})")
 		s = command.ReplaceAllString(s, "${1}${2}")
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
+		s = expansion.ReplaceAllString(s, "$$ ${1}")
+		s = logOrder.ReplaceAllString(s, "${1}${2}")
 		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
 			if !switching.MatchString(m) {
 				return m
@@ -170,6 +177,17 @@ func dropMarks(mark, number string) func(string) string {
 		}
 		return before + rest
 	}
+}
+
+// typographic turns the quotation marks of programs into those of prose, which end nothing in a script.
+func typographic(r rune) rune {
+	switch r {
+	case '"':
+		return '”'
+	case '\'', '`':
+		return '’'
+	}
+	return r
 }
 
 // visible drops what cannot be seen and turns every white space into a blank.

@@ -1,11 +1,13 @@
 package pushpolicy
 
 import (
+	"maps"
 	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -75,6 +77,10 @@ func shortName(part string) bool {
 	return ok && name != "" && number != "" && len(stem) <= 8 && strings.Trim(number, "0123456789") == ""
 }
 
+// shellCode is what a script runs, or takes for an option, when a list of files is written into it (threats.md T694). What frameworks have in their names stays:
+// [id].tsx, (group), @slot, $route.tsx, +page.svelte.
+var shellCode = lazyregexp.New(`[\x60;&']|\$[({]| -[^ ]`)
+
 // tree knows the names around a change.
 type tree struct {
 	spelled map[string]string // every file and folder, folded, as first spelled
@@ -82,19 +88,40 @@ type tree struct {
 	files   map[string]bool
 	folders map[string]bool
 	folded  map[string]bool // files alone, folded
+	stood   map[string]bool // the folders that were there before the change
 }
 
 func newTree(changes []Change, paths []string) *tree {
 	t := &tree{spelled: map[string]string{}, twice: map[string]string{}, files: map[string]bool{}, folders: map[string]bool{}, folded: map[string]bool{}}
-	for _, p := range paths {
-		t.add(p)
-	}
+	made := map[string]bool{}
 	for _, c := range changes {
+		made[c.Path] = c.fresh()
+	}
+	for _, p := range paths {
+		if !made[p] {
+			t.add(p)
+		}
+	}
+	t.stood = maps.Clone(t.folders)
+	for _, c := range changes {
+		t.stand(c)
 		if !c.gone() {
 			t.add(c.Path) // in case the list was made before the change
 		}
 	}
 	return t
+}
+
+// stand notes the folders that a change found: those of a file that it edits, moves or deletes.
+func (t *tree) stand(c Change) {
+	for _, name := range c.names() {
+		if name == c.Path && c.fresh() {
+			continue
+		}
+		for d := path.Dir(name); d != "." && d != "/"; d = path.Dir(d) {
+			t.stood[d] = true
+		}
+	}
 }
 
 func (t *tree) add(p string) {
@@ -126,12 +153,25 @@ func (t *tree) names(c Change) []review.Refusal {
 	if !c.fresh() {
 		return nil
 	}
+	if shellCode.MatchString(t.new(c.Path)) {
+		return []review.Refusal{refuse(RuleBadName, c.Path, "a script that lists files would run what is new in it, or take it for an option")}
+	}
 	for p := c.Path; p != "." && p != "/"; p = path.Dir(p) {
 		if first, ok := t.twice[spelling.Fold(p)]; ok && spelling.Fold(p) != "" {
 			return append(t.embedded(c), refuse(RuleCaseCollision, c.Path, "it falls together with "+other(p, first)+" where case makes no difference"))
 		}
 	}
 	return t.embedded(c)
+}
+
+// new is what a change adds to the tree of a name: the name below the folders that stood.
+func (t *tree) new(name string) string {
+	for d := path.Dir(name); d != "." && d != "/"; d = path.Dir(d) {
+		if t.stood[d] {
+			return name[len(d)+1:]
+		}
+	}
+	return name
 }
 
 func other(p, first string) string {
