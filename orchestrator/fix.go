@@ -306,39 +306,11 @@ func checkRuns(f *FixPlan) int {
 // guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of
 // its work is kept.
 func (j *fixing) guard(ctx context.Context, work review.FixWork) (review.FixWork, error) {
-	l, plan := j.loop, j.req.Fix.Agent
-	kind, err := l.tripwire(work.Answer)
-	what := "answer"
-	if kind == "" && err == nil && work.Tip != "" {
-		kind, err = j.committed(ctx, work)
-		what = "commits"
-	}
+	l := j.loop
+	what, kind, err := l.held(ctx, work.Answer, j.judged.Inputs.Snapshot.Range.Head, work.Tip, work.Commits)
 	if kind == "" || err != nil {
 		return work, err
 	}
-	answer, err := l.caught(ctx, j.req.Run, plan, work.Answer.Receipt, what, kind)
+	answer, err := l.caught(ctx, j.req.Run, j.req.Fix.Agent, work.Answer.Receipt, what, kind)
 	return review.FixWork{Answer: answer}, err
-}
-
-// committed names the kind of the credential that a fixer's commits hold a part of.
-func (j *fixing) committed(ctx context.Context, work review.FixWork) (kind string, err error) {
-	reviewed := j.judged.Inputs.Snapshot.Range.Head
-	changes := [][2]string{{reviewed, work.Tip}}
-	if len(work.Commits) > 1 { // a branch keeps what a later commit takes back
-		from := reviewed
-		for _, c := range work.Commits {
-			changes = append(changes, [2]string{from, c.SHA})
-			from = c.SHA
-		}
-	}
-	for _, c := range changes {
-		d, err := j.loop.History.Diff(ctx, c[0], c[1])
-		if err != nil {
-			return "", err
-		}
-		if kind := sanitize.Leaked(d.Raw(), sanitize.Policy{Known: j.loop.Secrets}); kind != "" {
-			return kind, nil
-		}
-	}
-	return "", nil
 }

@@ -11,19 +11,16 @@ import (
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
 // identity, the command's bounds, secrets, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential.
 func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
-	answer, err := l.screened(ctx, o.Run, plan, w.Answer)
+	w, err := l.guardWork(ctx, plan, o, w)
 	if err != nil {
 		return w, err
-	}
-	if answer.Command == nil && w.Answer.Command != nil {
-		w = review.JobWork{Notes: []string{"nothing of its work is taken: its answer held a credential"}}
 	}
 	if err := l.unseenWork(ctx, req, o, &w); err != nil {
 		return w, err
 	}
-	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
-	w.Answer = answer
-	if answer.Command != nil {
+	r := &w.Answer.Receipt
+	r.Name, r.Role, r.Kind = plan.Name, plan.Role, plan.Kind
+	if w.Answer.Command != nil {
 		if err := l.sort(ctx, plan, o, &w); err != nil {
 			return w, err
 		}
@@ -39,6 +36,16 @@ func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o rev
 		p.Title, p.Body, p.Branch = sanitize.Redact(p.Title), sanitize.Redact(p.Body), sanitize.Redact(p.Branch)
 	}
 	return w, nil
+}
+
+// guardWork fails the agent when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of its work is kept.
+func (l *Loop) guardWork(ctx context.Context, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
+	what, kind, err := l.held(ctx, w.Answer, o.From, w.Tip, w.Commits)
+	if kind == "" || err != nil {
+		return w, err
+	}
+	answer, err := l.caught(ctx, o.Run, plan, w.Answer.Receipt, what, kind)
+	return review.JobWork{Answer: answer, Notes: []string{"nothing of its work is taken: it held a credential"}}, err
 }
 
 // sort tells the findings of a work that stand from those whose evidence is false, and from those that the work itself settled: the code they quote stood where the agent

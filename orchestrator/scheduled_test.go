@@ -2,12 +2,14 @@ package orchestrator
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
 )
@@ -91,6 +93,39 @@ func TestWorkThatHoldsACredential(t *testing.T) {
 		t.Errorf("%+v, %d incidents, %v", got, incidents, err)
 	}
 }
+
+// So is one in what it committed, also where a later commit takes it back.
+func TestWorkThatCommitsACredential(t *testing.T) {
+	const secret = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
+	commits := []review.FixCommit{{SHA: sha(2)}, {SHA: sha(3)}}
+	for what, c := range map[string]struct {
+		diffs map[string]string
+		held  bool
+	}{
+		"in its work":               {map[string]string{"1..3": strings.ReplaceAll(edited(10), "+new", "+"+secret)}, true},
+		"in a file's name":          {map[string]string{"1..3": strings.ReplaceAll(edited(10), "a.go", secret+".go")}, true},
+		"in a commit on the way":    {map[string]string{"1..2": strings.ReplaceAll(edited(10), "+new", "+"+secret)}, true},
+		"in what stood there first": {map[string]string{"0..1": strings.ReplaceAll(edited(10), "+new", "+"+secret)}, false},
+	} {
+		s := newStage()
+		maps.Copy(s.diffs, map[string]string{"1..2": edited(10), "2..3": edited(11), "1..3": edited(10)})
+		maps.Copy(s.diffs, c.diffs)
+		incidents := 0
+		l := &Loop{History: s, Briefer: &jobBrief{}, Secrets: []string{secret}, Incident: func(context.Context, string, string) error { incidents++; return nil }}
+		plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs"}}
+		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Head: sha(1), From: sha(1)}, review.JobWork{Tip: sha(3), Commits: commits, Pull: &review.PullWish{}, Answer: review.Answer{
+			Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete},
+		}})
+		if err != nil || (got.Tip == "") != c.held || (got.Pull == nil) != c.held || (incidents == 1) != c.held {
+			t.Errorf("%s: %+v, %d incidents, %v", what, got, incidents, err)
+		}
+		if r := got.Answer.Receipt; c.held && (r.State != review.AgentFailed || !strings.HasPrefix(r.Reason, "known-secret: its commits held")) {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+}
+
+func (filesAlone) Diff(context.Context, string, string) (*diff.Diff, error) { return diff.Parse("") }
 
 // jobBrief is the brief of what a job would push, and what it was asked about.
 type jobBrief struct {

@@ -68,6 +68,36 @@ func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
 	return sanitize.Leaked(strings.Join(texts, "\n\n"), sanitize.Policy{Known: l.Secrets}), nil
 }
 
+// held tells whether an agent's answer or its commits from one on to tip hold a part of a credential, and its kind; empty when neither does.
+func (l *Loop) held(ctx context.Context, a review.Answer, from, tip string, commits []review.FixCommit) (what, kind string, err error) {
+	if kind, err = l.tripwire(a); kind != "" || err != nil || tip == "" {
+		return "answer", kind, err
+	}
+	kind, err = l.committed(ctx, from, tip, commits)
+	return "commits", kind, err
+}
+
+// committed names the kind of the credential that an agent's commits hold a part of.
+func (l *Loop) committed(ctx context.Context, from, tip string, commits []review.FixCommit) (kind string, err error) {
+	changes := [][2]string{{from, tip}}
+	if len(commits) > 1 { // a branch keeps what a later commit takes back
+		for _, c := range commits {
+			changes = append(changes, [2]string{from, c.SHA})
+			from = c.SHA
+		}
+	}
+	for _, c := range changes {
+		d, err := l.History.Diff(ctx, c[0], c[1])
+		if err != nil {
+			return "", err
+		}
+		if kind := sanitize.Leaked(d.Raw(), sanitize.Policy{Known: l.Secrets}); kind != "" {
+			return kind, nil
+		}
+	}
+	return "", nil
+}
+
 // caught is what is left of an answer that held a credential, or whose commits did: who gave it and what it cost.
 func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.AgentReceipt, what, kind string) (review.Answer, error) {
 	held := "held a part of a credential that prloop holds"
