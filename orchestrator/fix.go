@@ -307,7 +307,7 @@ func checkRuns(f *FixPlan) int {
 // its work is kept.
 func (j *fixing) guard(ctx context.Context, work review.FixWork) (review.FixWork, error) {
 	l := j.loop
-	what, kind, err := l.held(ctx, work.Answer, j.judged.Inputs.Snapshot.Range.Head, work.Tip, work.Commits)
+	what, kind, err := l.held(ctx, work, j.judged.Inputs.Snapshot.Range.Head, work.Tip, work.Commits)
 	if kind == "" || err != nil {
 		return work, err
 	}

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
@@ -9,9 +10,13 @@ import (
 )
 
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
-// identity, the command's bounds, secrets, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential.
-func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
-	w, err := l.guardWork(ctx, plan, o, w)
+// identity, the command's bounds, secrets, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential:
+// failed is how asking it ended, sanitize.ErrKnownSecret where a message of its commits held one.
+func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o review.JobOrder, w review.JobWork, failed error) (review.JobWork, error) {
+	if failed != nil && !errors.Is(failed, sanitize.ErrKnownSecret) {
+		return w, failed
+	}
+	w, err := l.guardWork(ctx, plan, o, w, failed != nil)
 	if err != nil {
 		return w, err
 	}
@@ -38,9 +43,12 @@ func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o rev
 	return w, nil
 }
 
-// guardWork fails the agent when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of its work is kept.
-func (l *Loop) guardWork(ctx context.Context, plan AgentPlan, o review.JobOrder, w review.JobWork) (review.JobWork, error) {
-	what, kind, err := l.held(ctx, w.Answer, o.From, w.Tip, w.Commits)
+// guardWork fails the agent when its words, one of its commits or the message of one carry a credential this process holds (threats.md T30): nothing of its work is kept.
+func (l *Loop) guardWork(ctx context.Context, plan AgentPlan, o review.JobOrder, w review.JobWork, message bool) (review.JobWork, error) {
+	what, kind, err := l.held(ctx, w, o.From, w.Tip, w.Commits)
+	if kind == "" && message {
+		what, kind = "commit messages", sanitize.AnyCredential
+	}
 	if kind == "" || err != nil {
 		return w, err
 	}

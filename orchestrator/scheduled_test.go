@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // What the agent of a scheduled command found is checked as in a review: evidence, identity, bounds and secrets. What its own work changed is settled.
@@ -46,7 +49,7 @@ func TestWorkOfAScheduledCommandIsChecked(t *testing.T) {
 		if row.tip != "" {
 			history.all[after+":gone.md"] = "other words\n"
 		}
-		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Run: "r", Head: before, From: before}, work(row.tip))
+		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Run: "r", Head: before, From: before}, work(row.tip), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +91,7 @@ func TestWorkThatHoldsACredential(t *testing.T) {
 	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindBuiltin, Command: &CommandPlan{ID: "docs"}}
 	got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{}, review.JobWork{Tip: headSHA, Commits: []review.FixCommit{{SHA: headSHA}}, Pull: &review.PullWish{}, Answer: review.Answer{
 		Command: &review.CommandAnswer{Notes: []string{secret}}, Receipt: review.AgentReceipt{State: review.AgentComplete},
-	}})
+	}}, nil)
 	if err != nil || got.Tip != "" || got.Pull != nil || got.Commits != nil || got.Answer.Command != nil || got.Answer.Receipt.State != review.AgentFailed || incidents != 1 {
 		t.Errorf("%+v, %d incidents, %v", got, incidents, err)
 	}
@@ -115,13 +118,27 @@ func TestWorkThatCommitsACredential(t *testing.T) {
 		plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs"}}
 		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Head: sha(1), From: sha(1)}, review.JobWork{Tip: sha(3), Commits: commits, Pull: &review.PullWish{}, Answer: review.Answer{
 			Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete},
-		}})
+		}}, nil)
 		if err != nil || (got.Tip == "") != c.held || (got.Pull == nil) != c.held || (incidents == 1) != c.held {
 			t.Errorf("%s: %+v, %d incidents, %v", what, got, incidents, err)
 		}
 		if r := got.Answer.Receipt; c.held && (r.State != review.AgentFailed || !strings.HasPrefix(r.Reason, "known-secret: its commits held")) {
 			t.Errorf("%s: %+v", what, r)
 		}
+	}
+}
+
+// So is one in the message of a commit, which fails the agent alone; what else ends the asking ends the job.
+func TestWorkWhoseMessageHoldsACredential(t *testing.T) {
+	incidents := 0
+	l := &Loop{Incident: func(context.Context, string, string) error { incidents++; return nil }}
+	w := review.JobWork{Answer: review.Answer{Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete}}}
+	got, err := l.CheckWork(t.Context(), Request{}, AgentPlan{Name: "docs"}, review.JobOrder{}, w, fmt.Errorf("commit messages of docs: %w", sanitize.ErrKnownSecret))
+	if r := got.Answer.Receipt; err != nil || incidents != 1 || got.Answer.Command != nil || r.State != review.AgentFailed || !strings.HasPrefix(r.Reason, "known-secret: its commit messages held") {
+		t.Errorf("%+v, %d incidents, %v", got, incidents, err)
+	}
+	if _, err := l.CheckWork(t.Context(), Request{}, AgentPlan{Name: "docs"}, review.JobOrder{}, w, errOutage); !errors.Is(err, errOutage) {
+		t.Errorf("it ends with %v", err)
 	}
 }
 
@@ -153,7 +170,7 @@ func TestWorkThatNoReviewReads(t *testing.T) {
 		l := &Loop{History: filesAlone{all: files{}}, Briefer: b}
 		got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Head: sha(1), From: sha(2)}, review.JobWork{Tip: sha(3), Answer: review.Answer{
 			Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete},
-		}})
+		}}, nil)
 		if err != nil || (row.rule != "") != (got.Tip == "") || row.rule != "" && (len(got.Refusals) != 1 || got.Refusals[0].Rule != row.rule || got.Refusals[0].Path != row.file.Path) {
 			t.Errorf("%s: %+v, %v", row.file.Path, got, err)
 		}

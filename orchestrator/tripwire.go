@@ -2,8 +2,8 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/prloop/prloop/review"
@@ -19,59 +19,48 @@ const KnownSecret = "known-secret"
 // at the answer as it came, before patterns take out what looks like a secret. An error means that the incident could not be
 // kept.
 func (l *Loop) screened(ctx context.Context, run string, plan AgentPlan, a review.Answer) (review.Answer, error) {
-	kind, err := l.tripwire(a)
-	if kind == "" || err != nil {
-		return a, err
+	kind := l.tripwire(a)
+	if kind == "" {
+		return a, nil
 	}
 	return l.caught(ctx, run, plan, a.Receipt, "answer", kind)
 }
 
-// tripwire names the kind of the credential an answer holds a part of; empty when there is none.
-func (l *Loop) tripwire(a review.Answer) (kind string, err error) {
-	all, err := json.Marshal(a) // every field, whatever is added to it
-	if err != nil {
-		return "", err
-	}
-	texts := append([]string{string(all), a.Log, a.Receipt.Reason, a.Receipt.Detail}, a.Receipt.Notes...)
-	var findings []review.Finding
-	if r := a.Reviewer; r != nil {
-		texts, findings = append(texts, r.FullReport), r.Findings
-	}
-	if c := a.Comments; c != nil {
-		texts, findings = append(texts, c.FullReport), c.PendingIssues
-	}
-	if f := a.Fix; f != nil {
-		for _, text := range writtenFix(f) {
-			texts = append(texts, *text)
-		}
-	}
-	if v := a.Verifier; v != nil {
-		for _, text := range writtenVerifier(v) {
-			texts = append(texts, *text)
-		}
-	}
-	if s := a.Scout; s != nil {
-		for _, text := range writtenScout(s) {
-			texts = append(texts, *text)
-		}
-	}
-	if f := a.Finder; f != nil {
-		for _, text := range writtenFinder(f) {
-			texts = append(texts, *text)
-		}
-	}
-	for i := range findings {
-		for _, text := range written(&findings[i]) {
-			texts = append(texts, *text)
-		}
-	}
-	return sanitize.Leaked(strings.Join(texts, "\n\n"), sanitize.Policy{Known: l.Secrets}), nil
+// tripwire names the kind of the credential of which a part stands in what an agent said, or in what is said of its work; empty when there is none.
+func (l *Loop) tripwire(said any) (kind string) {
+	return sanitize.Leaked(strings.Join(textsOf(reflect.ValueOf(said)), "\n\n"), sanitize.Policy{Known: l.Secrets})
 }
 
-// held tells whether an agent's answer or its commits from one on to tip hold a part of a credential, and its kind; empty when neither does.
-func (l *Loop) held(ctx context.Context, a review.Answer, from, tip string, commits []review.FixCommit) (what, kind string, err error) {
-	if kind, err = l.tripwire(a); kind != "" || err != nil || tip == "" {
-		return "answer", kind, err
+// textsOf are all texts of a value in their order, as they were meant: a line end is one, not its spelling in JSON.
+func textsOf(v reflect.Value) (all []string) {
+	switch v.Kind() {
+	case reflect.String:
+		return []string{v.String()}
+	case reflect.Pointer, reflect.Interface:
+		return textsOf(v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			all = append(all, textsOf(v.Index(i))...)
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			all = append(append(all, textsOf(key)...), textsOf(value)...)
+		}
+	case reflect.Struct:
+		for f, field := range v.Fields() {
+			if f.IsExported() {
+				all = append(all, textsOf(field)...)
+			}
+		}
+	}
+	return all
+}
+
+// held tells whether what is said of an agent's work, its answer first, or its commits from one on to tip hold a part of a credential, and of which kind; empty when
+// neither does.
+func (l *Loop) held(ctx context.Context, said any, from, tip string, commits []review.FixCommit) (what, kind string, err error) {
+	if kind = l.tripwire(said); kind != "" || tip == "" {
+		return "answer", kind, nil
 	}
 	kind, err = l.committed(ctx, from, tip, commits)
 	return "commits", kind, err

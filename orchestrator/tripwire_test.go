@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,56 @@ func TestACredentialFailsItsAgentAlone(t *testing.T) {
 				t.Errorf("the report does not tell:\n%+v", s.comments)
 			}
 		})
+	}
+}
+
+// Whatever text of an agent's answer or of its work holds a credential trips, also one that line ends cut into pieces that tell nothing, and also in fields that are
+// added later (threats.md T696).
+func TestEveryTextTrips(t *testing.T) {
+	const key = "q9Zt7Lw2Xc4Vb6Nm8Kj0Hg1Fd3Sa5Po"
+	var pieces []string
+	for piece := range slices.Chunk([]byte(key), 8) {
+		pieces = append(pieces, string(piece))
+	}
+	l := &Loop{Secrets: []string{key}}
+	for _, said := range []any{&review.Answer{}, &review.FixWork{}, &review.JobWork{}} {
+		v := reflect.ValueOf(said).Elem()
+		fillTexts(v, "plain")
+		n := 0
+		eachText(v, "", func(path string, text reflect.Value) {
+			n++
+			if kind := l.tripwire(said); kind != "" {
+				t.Fatalf("%T trips without a credential", said)
+			}
+			text.SetString(strings.Join(pieces, "\n"))
+			if kind := l.tripwire(said); kind != sanitize.AnyCredential {
+				t.Errorf("%T%s: %q", said, path, kind)
+			}
+			text.SetString("plain")
+		})
+		if n < 50 {
+			t.Errorf("%T has %d texts", said, n)
+		}
+	}
+}
+
+// eachText visits every text of a value.
+func eachText(v reflect.Value, at string, visit func(path string, text reflect.Value)) {
+	switch v.Kind() {
+	case reflect.String:
+		visit(at, v)
+	case reflect.Pointer:
+		eachText(v.Elem(), at, visit)
+	case reflect.Slice:
+		for i := range v.Len() {
+			eachText(v.Index(i), at, visit)
+		}
+	case reflect.Struct:
+		for f, field := range v.Fields() {
+			if f.IsExported() {
+				eachText(field, at+"."+f.Name, visit)
+			}
+		}
 	}
 }
 

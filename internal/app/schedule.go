@@ -266,10 +266,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 			plan := st.Agents[order.Number-1]
 			order.Task = st.jobTask(order, plan, c.ask.Fence)
 			work, err := executor.Work(ctx, plan, order, c.emit)
-			if err != nil {
-				return work, err
-			}
-			return check.CheckWork(ctx, st.Request, plan, order, work)
+			return check.CheckWork(ctx, st.Request, plan, order, work, err)
 		},
 	}
 	req := st.Job.Request
