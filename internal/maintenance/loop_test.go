@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,6 +271,24 @@ func TestHowAJobEnds(t *testing.T) {
 				t.Errorf("again: %s, %v, %d asked, %d words", again.Outcome, err, asked, len(s.bodies))
 			}
 		})
+	}
+}
+
+// The body becomes the message of the squash commit in many repositories: neither the words of a command nor its findings switch a CI or make a release there, however
+// Markdown spells them (threats.md T697).
+func TestTheBodyIsAMessage(t *testing.T) {
+	s := state{req: Request{Job: "nightly", Base: "main", Head: oldHead, Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}}, Commands: []Command{{ID: "docs"}}},
+		works: []review.JobWork{wants("Docs", "")}, tip: newHead, pull: review.PullWish{Title: "Docs"}}
+	s.works[0].Pull.Body = "[skip ci] \\[skip ci\\] &#91;skip ci] [skip<!-- x --> ci] `[ci skip]` [x][skip ci] [[no ci]](https://github.com/acme/widgets)\n\n***NO_CI***\n\nBREAKING CHANGE: all\n\n" +
+		"BREAKING&#32;CHANGE: all\n\n&plus;semver: major\n\nRelease-As: 9.9.9\n\n```\n[actions skip]\nBREAKING-CHANGE: all\n```\n"
+	s.works[0].Answer.Command.Findings = []review.Finding{{Priority: review.P2, Title: "[skip actions]", Description: "+semver: minor"}}
+	body, err := (&Loop{MarkerKey: make([]byte, 32)}).body(&s, 0, strings.Repeat("0", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	acted := regexp.MustCompile(`(?i)\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|BREAKING[ -]CHANGE|\+semver|Release-As`)
+	if found := acted.FindString(body.String()); found != "" || !strings.Contains(body.String(), "(skip ci)") {
+		t.Errorf("%q is left in:\n%s", found, body)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *state) title() string {
 // bodyLimit is how much of what one command says of its pull request is shown, in bytes: all commands share one comment's room.
 const bodyLimit = 24 << 10
 
-// body is what the pull request says, sealed: the words of the commands, and below them where they come from.
+// body is what the pull request says, sealed: the words of the commands, and below them where they come from. It may become the message of a commit.
 func (l *Loop) body(s *state, number int, nonce string) (sanitize.Text, error) {
 	m := sanitize.Marker{
 		ReviewID: s.req.ReviewID, Run: s.req.Run, RepoID: s.req.Target.Repo.String(), PR: number, Nonce: nonce, Key: l.MarkerKey,
@@ -41,7 +41,7 @@ func (l *Loop) body(s *state, number int, nonce string) (sanitize.Text, error) {
 	var err error
 	for _, most := range []int{mostFound, mostFound / 4, 0} { // findings that need much room leave it to the words
 		var texts []sanitize.Text
-		if texts, err = sanitize.Comment(s.markdown(l.policy(s.req), most), m, l.policy(s.req)); err == nil && len(texts) != 1 {
+		if texts, err = sanitize.Comment(pushpolicy.Unswitched(s.markdown(l.policy(s.req), most)), m, l.policy(s.req)); err == nil && len(texts) != 1 {
 			err = fmt.Errorf("it is in %d parts", len(texts))
 			continue
 		}

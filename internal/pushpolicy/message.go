@@ -105,8 +105,9 @@ var (
 	short     = lazyregexp.New(`(?i)\b(GH)-(\d)`)
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
-	// breaking, semver, key and command are what release tools, trackers and bots read.
+	// breaking, override, semver, key and command are what release tools, trackers and bots read.
 	breaking = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)`)
+	override = lazyregexp.New(`(?i)(BEGIN|END)_+((?:NESTED_)?COMMIT)`)
 	bang     = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
 	semver   = lazyregexp.New(`(?i)\+(semver)`)
 	releases = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
@@ -137,15 +138,8 @@ func plain(s string) string {
 		before = s
 		s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
 		s = short.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, "-", " ", 1) })
-		s = stars.ReplaceAllStringFunc(s, func(string) string { return "*" })
 		s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
 		s = mention.ReplaceAllStringFunc(s, dropMarks("@", ""))
-		s = bang.ReplaceAllString(s, "${1}${2}")
-		s = breaking.ReplaceAllString(s, "${1}, ${2}")
-		s = semver.ReplaceAllString(s, "${1}")
-		s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
-		s = reverts.ReplaceAllString(s, "${1}, ${2}")
-		s = released.ReplaceAllString(s, "${1}, ${2}")
 		s = others.ReplaceAllString(s, "${1} of ${2}")
 		s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
 		s = order.ReplaceAllString(s, "${1}${2}")
@@ -154,14 +148,40 @@ func plain(s string) string {
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = expansion.ReplaceAllString(s, "$$ ${1}")
 		s = logOrder.ReplaceAllString(s, "${1}${2}")
-		s = brackets.ReplaceAllStringFunc(s, func(m string) string {
-			if !switching.MatchString(m) {
-				return m
-			}
-			return "(" + m[1:len(m)-1] + ")"
-		})
+		s = unswitched(s)
 	}
 	return strings.TrimRightFunc(s, unicode.IsSpace)
+}
+
+// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, in code as well, which a message does not
+// know: the body of a pull request becomes the message where commits are squashed (threats.md T697). Trailers stay, as prloop's own words end the body.
+func Unswitched(markdown string) string {
+	lines := strings.Split(markdown, "\n")
+	for i, line := range lines {
+		for before := ""; before != line; {
+			before, line = line, unswitched(line)
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unswitched is one pass over a line.
+func unswitched(s string) string {
+	s = stars.ReplaceAllString(s, "*")
+	s = bang.ReplaceAllString(s, "${1}${2}")
+	s = breaking.ReplaceAllString(s, "${1}, ${2}")
+	s = override.ReplaceAllString(s, "${1} ${2}")
+	s = semver.ReplaceAllString(s, "${1}")
+	s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
+	s = reverts.ReplaceAllString(s, "${1}, ${2}")
+	s = released.ReplaceAllString(s, "${1}, ${2}")
+	return brackets.ReplaceAllStringFunc(s, func(m string) string {
+		if !switching.MatchString(m) {
+			return m
+		}
+		return "(" + m[1:len(m)-1] + ")"
+	})
 }
 
 // dropMarks takes marks out of a match and puts a word before a number in their place.

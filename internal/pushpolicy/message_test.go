@@ -34,6 +34,7 @@ func TestMessage(t *testing.T) {
 		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of ”x”\n"},
 		{"autosquash before a bang", "squash! feat!: x", "", "feat: x\n"},
 		{"words about reverts, merges and releases stay", "revert: the cache of names", "It reverts the commit before. Merge the branches. fix(release): sort", "revert: the cache of names\n\nIt reverts the commit before. Merge the branches. fix(release): sort\n"},
+		{"a message in the place of the message", "x", "BEGIN_COMMIT_OVERRIDE\nEND_NESTED_COMMIT", "x\n\nBEGIN COMMIT_OVERRIDE\nEND NESTED_COMMIT\n"},
 		{"an issue of another tracker", "Fixes ABC-12", "Closes AB#12", "Fixes ABC 12\n\nCloses AB no. 12\n"},
 		{"words of Linear (threats.md T524)", "closing ENG-12, resolving ENG-12", "completing ENG-12, implementing ENG_X-12 or: Contributes to ENG-1\nRelated to ENG-1",
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
@@ -63,6 +64,20 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// What becomes a squash commit's message switches nothing there, in code neither (threats.md T697). What only a subject or a comment can do stays as it is.
+func TestUnswitched(t *testing.T) {
+	for said, want := range map[string]string{
+		"Words.\n\n[skip ci] and `[ci skip]`\n\n```\n[[no ci]]\n```": "Words.\n\n(skip ci) and `(ci skip)`\n\n```\n((no ci))\n```",
+		"BREAKING CHANGE: all\n+semver: major\nRelease-As: 9.9.9":    "BREAKING, CHANGE: all\nsemver: major\nRelease, As: 9.9.9",
+		"feat(api)!: x\nBEGIN_COMMIT_OVERRIDE\n***NO_CI***":          "feat(api): x\nBEGIN COMMIT_OVERRIDE\n*NO_CI*",
+		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n":  "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n",
+	} {
+		if got := Unswitched(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 func TestMessageBounds(t *testing.T) {
 	m := Message(strings.Repeat("ä", 100), strings.Repeat(strings.Repeat("w", 300)+"\n", 100))
 	lines := strings.Split(strings.TrimSuffix(m, "\n"), "\n")
@@ -82,13 +97,13 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+["”]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+["”]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
 	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", ":::x", "\"; id"} {
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
