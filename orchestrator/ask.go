@@ -133,7 +133,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleScout {
 		report.Missed = coverage.Missed(asked.Brief)
 	}
-	report = redactReport(report)
+	report = redactReport(report, l.Learned)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), report); err != nil {
 		return AgentReport{}, err
 	}
@@ -419,63 +419,63 @@ func visible(plan AgentPlan, t review.Task) review.Task {
 	return t
 }
 
-// redactReport takes secrets and diffs out of every text an agent wrote.
-func redactReport(h AgentReport) AgentReport {
+// redactReport takes secrets, diffs and what is known of the change out of every text an agent wrote.
+func redactReport(h AgentReport, known *sanitize.Learned) AgentReport {
 	if r := h.Answer.Reviewer; r != nil {
-		r.FullReport = sanitize.Redact(r.FullReport)
-		redactFindings(r.Findings)
+		r.FullReport = known.Redact(r.FullReport)
+		redactFindings(r.Findings, known)
 		for i := range r.Earlier {
 			v := &r.Earlier[i]
-			v.FindingID, v.Verdict, v.Why = sanitize.Redact(v.FindingID), sanitize.Redact(v.Verdict), sanitize.Redact(v.Why)
+			v.FindingID, v.Verdict, v.Why = known.Redact(v.FindingID), known.Redact(v.Verdict), known.Redact(v.Why)
 		}
 	}
 	if c := h.Answer.Comments; c != nil {
-		c.FullReport = sanitize.Redact(c.FullReport)
-		redactFindings(c.PendingIssues)
+		c.FullReport = known.Redact(c.FullReport)
+		redactFindings(c.PendingIssues, known)
 		for i := range c.ReviewState.ChangesRequestedBy {
 			p := &c.ReviewState.ChangesRequestedBy[i]
-			p.Login, p.Association = sanitize.Redact(p.Login), sanitize.Redact(p.Association)
+			p.Login, p.Association = known.Redact(p.Login), known.Redact(p.Association)
 		}
 	}
 	if c := h.Answer.Command; c != nil {
-		redactFindings(c.Findings)
+		redactFindings(c.Findings, known)
 		for _, text := range writtenCommand(c) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 	}
 	if v := h.Answer.Verifier; v != nil {
-		redactVerifier(v)
+		redactVerifier(v, known)
 	}
 	if f := h.Answer.Finder; f != nil {
 		for _, text := range writtenFinder(f) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 	}
 	if s := h.Answer.Scout; s != nil {
 		for _, text := range writtenScout(s) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 	}
-	h.Answer.Log = sanitize.Redact(h.Answer.Log)
-	redactReceipt(&h.Answer.Receipt)
+	h.Answer.Log = known.Redact(h.Answer.Log)
+	redactReceipt(&h.Answer.Receipt, known)
 	return h
 }
 
 // redactReceipt takes secrets out of an agent's own words in its receipt. A command agent names the models it asked.
-func redactReceipt(r *review.AgentReceipt) {
-	r.Reason, r.Detail = sanitize.Redact(r.Reason), sanitize.Redact(r.Detail)
+func redactReceipt(r *review.AgentReceipt, known *sanitize.Learned) {
+	r.Reason, r.Detail = known.Redact(r.Reason), known.Redact(r.Detail)
 	for _, list := range [][]string{r.Notes, r.Usage.Models} {
 		for i := range list {
-			list[i] = sanitize.Redact(list[i])
+			list[i] = known.Redact(list[i])
 		}
 	}
 }
 
-func redactFindings(findings []review.Finding) {
+func redactFindings(findings []review.Finding, known *sanitize.Learned) {
 	for i := range findings {
 		findings[i].Assessment = nil // for the verifier to say, later
 		for _, text := range written(&findings[i]) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 	}
 }

@@ -273,7 +273,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		case err != nil:
 			work = lost(limited, work)
 		}
-		redactWork(&work)
+		redactWork(&work, l.Learned)
 		if err := l.save(ctx, j.req, agentFile(j.round, plan.Name, fmt.Sprintf("%d.answer.json", try)), work); err != nil {
 			return review.FixWork{}, err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // headWait is how long GitHub may take to show a pushed commit as the pull request's head.
@@ -73,7 +72,7 @@ func (j *fixing) deliver(ctx context.Context, fix review.FixOutcome) (review.Fix
 		fix.State, fix.Reason = review.FixPatch, pushed.Shut
 		return fix, nil
 	case !pushed.Done:
-		fix.State, fix.Reason = review.FixPatch, sanitize.Redact(pushed.Refused)
+		fix.State, fix.Reason = review.FixPatch, j.loop.Learned.Redact(pushed.Refused)
 		return fix, nil
 	}
 	fix.State, fix.Head = review.FixPushed, j.tip

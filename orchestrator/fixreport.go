@@ -59,7 +59,7 @@ func (j *fixing) patch(ctx context.Context, fix review.FixOutcome) (string, erro
 		if err != nil {
 			return "", err
 		}
-		patch = keys.MaskDiff(patch)
+		patch = j.loop.Learned.MaskDiff(patch, keys)
 		return patch, j.loop.Record.Save(ctx, j.req.Run, j.file("fix.patch"), []byte(patch))
 	})
 }

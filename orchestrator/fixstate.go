@@ -106,28 +106,28 @@ func rules(refusals []review.Refusal) string {
 }
 
 // redactWork takes secrets out of everything a fixer and the commands on its tree wrote.
-func redactWork(w *review.FixWork) {
+func redactWork(w *review.FixWork, known *sanitize.Learned) {
 	if f := w.Answer.Fix; f != nil {
 		for _, text := range writtenFix(f) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 		for i := range f.Noticed {
 			f.Noticed[i].File = sanitize.MaskSpelled(f.Noticed[i].File)
 		}
 	}
-	w.Answer.Log = sanitize.Redact(w.Answer.Log)
-	redactReceipt(&w.Answer.Receipt)
+	w.Answer.Log = known.Redact(w.Answer.Log)
+	redactReceipt(&w.Answer.Receipt, known)
 	for _, list := range [][]string{w.Notes, w.Tests} {
 		for i := range list {
-			list[i] = sanitize.Redact(list[i])
+			list[i] = known.Redact(list[i])
 		}
 	}
 	for i := range w.Refusals {
 		r := &w.Refusals[i]
-		r.Path, r.Detail = sanitize.MaskSpelled(r.Path), sanitize.Redact(r.Detail)
+		r.Path, r.Detail = sanitize.MaskSpelled(r.Path), known.Redact(r.Detail)
 	}
 	for i := range w.Commits {
-		w.Commits[i].Message = sanitize.Redact(w.Commits[i].Message)
+		w.Commits[i].Message = known.Redact(w.Commits[i].Message)
 	}
 }
 

@@ -157,7 +157,7 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 		return nil, err
 	}
 	err := now.within(ctx, req.wallTime(), func(ctx context.Context) error {
-		alone, err := masked(ctx, now, l.Secrets)
+		alone, err := masked(ctx, now, l.Secrets, l.Learned)
 		if err != nil || equal(alone.heard(), was) {
 			now = alone
 			return err
@@ -168,7 +168,7 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 		if now.Keys, err = l.keys(ctx, now); err != nil {
 			return err
 		}
-		now, err = masked(ctx, now, l.Secrets)
+		now, err = masked(ctx, now, l.Secrets, l.Learned)
 		return err
 	})
 	is := now.heard()

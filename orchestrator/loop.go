@@ -56,6 +56,8 @@ type Loop struct {
 	Unfinished func(ctx context.Context, req Request) (bool, error)
 	// Secrets are those this process holds: a report that contains a part of one is never posted (threats.md L0).
 	Secrets []string
+	// Learned is what the run learned of the change, for everything that is said of it; nil remembers nothing.
+	Learned *sanitize.Learned
 	// Fence gives the word that stands around untrusted text in a run's prompts: the same for all agents of the run, and
 	// not to be guessed by who wrote the text.
 	Fence func(run string) string
@@ -189,6 +191,11 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return none, false, err
 		} else if !ok {
 			return none, false, &permanentError{"the commit " + short(commit) + " is not to be had any more: start a new run"}
+		}
+	}
+	if resumed && l.Learned != nil {
+		if err := l.relearn(ctx, req, snap); err != nil {
+			return none, false, err
 		}
 	}
 	p.read = seconds(facts.Seconds)

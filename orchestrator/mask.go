@@ -21,8 +21,8 @@ const ShowSecrets = "show"
 // masked takes the values that look like secrets out of everything that was read for a round, and counts them. What it gives is
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
 // touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
-// whole. It ends with the context.
-func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
+// whole. What may be a secret anywhere learned has from then on. It ends with the context.
+func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.Learned) (Snapshot, error) {
 	var texts, diffs []*string
 	b := &s.Brief
 	b.Files, b.Guidance, b.Warnings = slices.Clone(b.Files), slices.Clone(b.Guidance), slices.Clone(b.Warnings)
@@ -95,7 +95,7 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 		before[i] = b.Files[i].Diff
 	}
 	var err error
-	if s.Masked, err = sanitize.MaskChange(ctx, texts, diffs, pieces, words...); err != nil {
+	if s.Masked, err = sanitize.MaskChange(ctx, learned, texts, diffs, pieces, words...); err != nil {
 		return s, err
 	}
 	s.Keys = nil
@@ -111,6 +111,21 @@ func masked(ctx context.Context, s Snapshot, known []string) (Snapshot, error) {
 		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
 	}
 	return s, nil
+}
+
+// relearn learns anew what the snapshot of a round had, which another process took or this one before a restore: values are not stored.
+func (l *Loop) relearn(ctx context.Context, req Request, snap Snapshot) error {
+	now := Snapshot{Range: snap.Range}
+	return now.within(ctx, req.wallTime(), func(ctx context.Context) (err error) {
+		if now.Brief, err = l.Briefer.Brief(ctx, snap.Range, req.Context, req.Limits); err != nil {
+			return err
+		}
+		if now.Keys, err = l.keys(ctx, now); err != nil {
+			return err
+		}
+		_, err = masked(ctx, now, nil, l.Learned)
+		return err
+	})
 }
 
 // clear reports whether no mask hides what may be code, or which file something is.

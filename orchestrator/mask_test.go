@@ -90,7 +90,7 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 
 func maskedFor(t *testing.T, s Snapshot, known []string) Snapshot {
 	t.Helper()
-	out, err := masked(t.Context(), s, known)
+	out, err := masked(t.Context(), s, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 	if s.head != sha(3) {
 		t.Errorf("the branch is at %s", s.head)
 	}
-	if masks.Overwrites("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n", nil) {
+	if masks.Overwrites("@@ -1 +1 @@\n-say(1)\n+say(\"[REDACTED]\")\n", nil, nil) {
 		t.Error("code that speaks of masks is refused")
 	}
 	const line = "q8Zr1Tn0Vb5Xc2Lk9Mj4Hg7Fd6Sa3PoIuYtReWq"
@@ -226,7 +226,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 	l := &Loop{History: shelf{sha(1): {"k.sh": text}}}
 	raw := "@@ -3,3 +3,3 @@ echo " + line + "\n echo " + line + "\n-echo " + line + "\n+echo [REDACTED]\n echo " + line + "\n"
 	keys, err := l.keysOf(t.Context(), sha(1), sha(1), []diff.File{{Path: "k.sh", Raw: raw}})
-	if err != nil || !masks.Overwrites(raw, keys) || strings.Contains(keys.MaskDiff(raw), line) {
+	if err != nil || !masks.Overwrites(raw, keys, nil) || strings.Contains(keys.MaskDiff(raw), line) {
 		t.Errorf("a mask in the place of a line of a key: %q, %v", keys.MaskDiff(raw), err)
 	}
 }

@@ -29,7 +29,7 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 		if err != nil {
 			return err
 		}
-		if masks.Overwrites(f.Raw, keys) {
+		if masks.Overwrites(f.Raw, keys, j.loop.Learned) {
 			work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(f.Path),
 				Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
 		}

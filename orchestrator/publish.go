@@ -142,7 +142,7 @@ func (l *Loop) marker(req Request, round int, nonce string) sanitize.Marker {
 
 // policy is what texts about a repository are sanitized by.
 func (l *Loop) policy(repo review.Repo) sanitize.Policy {
-	return sanitize.Policy{Repo: repo, Known: l.Secrets}
+	return sanitize.Policy{Repo: repo, Known: l.Secrets, Learned: l.Learned}
 }
 
 // comment is the kind of effect a part of a report is.

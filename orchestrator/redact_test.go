@@ -24,8 +24,8 @@ func TestEveryTextOfAnAnswerIsRedacted(t *testing.T) {
 	fillTexts(reflect.ValueOf(&report).Elem(), token)
 	var work review.FixWork
 	fillTexts(reflect.ValueOf(&work).Elem(), token)
-	report = redactReport(report)
-	redactWork(&work)
+	report = redactReport(report, nil)
+	redactWork(&work, nil)
 	for name, v := range map[string]any{"a reviewer": report.Answer.Reviewer, "an analyzer": report.Answer.Comments, "a verifier": report.Answer.Verifier, "a receipt": report.Answer.Receipt, "a log": report.Answer.Log,
 		"a fix": work.Answer.Fix, "a fixer's receipt": work.Answer.Receipt, "a fixer's log": work.Answer.Log, "work": work.Notes, "tests": work.Tests, "refusals": work.Refusals, "commits": work.Commits} {
 		for _, path := range textsWith(reflect.ValueOf(v), token, "") {

@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // stage is a pull request and everybody who works on it: heads, who says what about each, and what the fixer makes.
@@ -60,6 +61,8 @@ type stage struct {
 	forge Forge
 	// reading is how long it takes to read a file.
 	reading time.Duration
+	// learned is the loop's.
+	learned *sanitize.Learned
 }
 
 func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
@@ -224,6 +227,7 @@ func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.Run
 	if s.forge != nil {
 		l.Forge = s.forge
 	}
+	l.Learned = s.learned
 	l.Fence = func(string) string { return "fence" }
 	l.Now, l.Sleep = func() time.Time { return s.now }, func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 	req := round().Request

@@ -6,7 +6,6 @@ import (
 
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
-	"github.com/prloop/prloop/sanitize"
 )
 
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
@@ -30,15 +29,16 @@ func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o rev
 			return w, err
 		}
 	}
-	w.Answer = redactReport(AgentReport{Answer: w.Answer}).Answer
-	redactFindings(w.Settled)
+	known := l.Learned
+	w.Answer = redactReport(AgentReport{Answer: w.Answer}, known).Answer
+	redactFindings(w.Settled, known)
 	for i := range w.Unverified {
 		for _, text := range append(written(&w.Unverified[i].Finding), &w.Unverified[i].Reason) {
-			*text = sanitize.Redact(*text)
+			*text = known.Redact(*text)
 		}
 	}
 	if p := w.Pull; p != nil {
-		p.Title, p.Body, p.Branch = sanitize.Redact(p.Title), sanitize.Redact(p.Body), sanitize.Redact(p.Branch)
+		p.Title, p.Body, p.Branch = known.Redact(p.Title), known.Redact(p.Body), known.Redact(p.Branch)
 	}
 	return w, nil
 }

@@ -100,7 +100,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		if why := staleReason(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
-			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets)
+			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets, l.Learned)
 		}
 		snap.PR = pr
 		if snap.Remembered, err = l.recordedObjections(ctx, req); err != nil {
@@ -163,7 +163,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		return snap, err
 	}
 	err = snap.within(ctx, req.wallTime()-p.spent-snap.Took, func(ctx context.Context) (err error) {
-		snap, err = masked(ctx, snap, l.Secrets)
+		snap, err = masked(ctx, snap, l.Secrets, l.Learned)
 		return err
 	})
 	return snap, err

@@ -106,11 +106,12 @@ func (l *Loop) caught(ctx context.Context, run string, plan AgentPlan, r review.
 	}}, nil
 }
 
-// forwardEvent passes on the news of an agent, without what the tripwire would not let through.
+// forwardEvent passes on the news of an agent, without what the tripwire would not let through and what is known of the change.
 func (l *Loop) forwardEvent(e review.Event) {
 	if sanitize.Leaks(e.Message, sanitize.Policy{Known: l.Secrets}) {
 		e.Message = sanitize.Redacted
 	}
+	e.Message = l.Learned.Mask(e.Message)
 	l.emit(e)
 }
 

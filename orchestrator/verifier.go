@@ -197,9 +197,9 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 }
 
 // redactVerifier takes secrets out of what a verifier wrote.
-func redactVerifier(r *review.VerifierResult) {
+func redactVerifier(r *review.VerifierResult, known *sanitize.Learned) {
 	for _, text := range writtenVerifier(r) {
-		*text = sanitize.Redact(*text)
+		*text = known.Redact(*text)
 	}
 }
 

@@ -212,7 +212,7 @@ func TestMaskingTakesWallTime(t *testing.T) {
 		snap := Snapshot{Discussion: review.Discussion{Comments: []review.Comment{{Body: "Hello."}}}}
 		err := snap.within(t.Context(), time.Minute, func(ctx context.Context) error {
 			<-ctx.Done()
-			_, err := masked(ctx, snap, nil)
+			_, err := masked(ctx, snap, nil, nil)
 			return err
 		})
 		if !errors.Is(err, errWallTime) || snap.Took != time.Minute {

@@ -131,6 +131,8 @@ type Workspace struct {
 	Search bool `json:"search,omitempty"`
 	// Unmasked lets the tools show values that look like secrets, as the operator allows.
 	Unmasked bool `json:"unmasked,omitempty"`
+	// Masked are values that the tools mask wherever they stand; the change tells that they are secrets.
+	Masked []string `json:"masked,omitempty"`
 }
 
 // Beside are the folders of Folders, sorted.

@@ -40,7 +40,7 @@ func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
 		return nil, fmt.Errorf("sanitize comment: %w", ErrKnownSecret)
 	}
 	md := mode{policy: p, body: true}
-	whole := md.settled(shorten(strings.Trim(clean(body), "\n")), maxBody, md.writeBlocks)
+	whole := md.settled(shorten(strings.Trim(clean(p.Learned.Mask(body)), "\n")), maxBody, md.writeBlocks)
 	bodies := []string{whole}
 	if room := Cap - reserve - len(strings.Join(m.Objected, ",")); len(whole) > room {
 		bodies = md.parts(whole, most, room-256)

@@ -206,7 +206,7 @@ func TestMaskPath(t *testing.T) {
 func TestMaskChangeEverywhere(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
 	title, body, diff := "Rotate "+value, "password: hunter2-and-more1", "@@ -1 +1 @@\n-api_key = \""+value+"\"\n+api_key = load()\n"
-	if n, err := MaskChange(t.Context(), nil, []*string{&diff}, nil, []*string{&title, &body}); n != 2 || err != nil {
+	if n, err := MaskChange(t.Context(), nil, nil, []*string{&diff}, nil, []*string{&title, &body}); n != 2 || err != nil {
 		t.Errorf("%d values are counted, want 2: %v", n, err)
 	}
 	if title != "Rotate [REDACTED]" || body != "password: [REDACTED]" || diff != "@@ -1 +1 @@\n-api_key = \"[REDACTED]\"\n+api_key = load()\n" {
@@ -230,7 +230,7 @@ func TestMaskChangeTeachesNoNames(t *testing.T) {
 // maskChange masks texts of the files of a change, and its diff.
 func maskChange(t *testing.T, files []*string, diff *string, pieces map[*string]KeyLines) int {
 	t.Helper()
-	n, err := MaskChange(t.Context(), files, []*string{diff}, pieces)
+	n, err := MaskChange(t.Context(), nil, files, []*string{diff}, pieces)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestMaskChangeTeachesNoWords(t *testing.T) {
 	const code, said = "@@ -0,0 +1,2 @@\n+rev = \"" + commit + "\"\n+- uses: a/b@" + commit + "\n", "See " + commit
 	title, body, comment, piece, diff := "token="+commit, said, said, said, code
 	maskChange := func(words ...[]*string) {
-		if _, err := MaskChange(t.Context(), []*string{&piece}, []*string{&diff}, nil, words...); err != nil {
+		if _, err := MaskChange(t.Context(), nil, []*string{&piece}, []*string{&diff}, nil, words...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestMaskChangeEnds(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, lists := range [][3][]*string{{{new(string)}}, {nil, {new(string)}}, {nil, nil, {new(string)}}} {
-		if _, err := MaskChange(over, lists[0], lists[1], nil, lists[2]); !errors.Is(err, context.Canceled) {
+		if _, err := MaskChange(over, nil, lists[0], lists[1], nil, lists[2]); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
 	}

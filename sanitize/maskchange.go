@@ -4,20 +4,22 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/prloop/prloop/internal/needles"
 )
 
 // MaskChange masks the files of a change, its diffs and the words about it where they stand; files are names and pieces of files, diffs are texts
 // for KeyLines.MaskDiff, each list of words is what one person wrote. What the rules find in a file is taken out of everything when it cannot be
-// a word of the others (see Random), what they find in words out of these words alone: whoever writes a title or a comment could otherwise take code,
-// or what somebody else says, away from those who have to read it. A reviewer has to read the diffs, so a word there that only stands behind a name
+// a word of the others (see Random), and known, which may be nil, has it from
+// then on; what they find in words out of these words alone: whoever writes a title or a comment could otherwise take code, or what somebody else says, away from
+// those who have to read it. A reviewer has to read the diffs, so a word there that only stands behind a name
 // like password stays, as long as nothing else says that it is a secret: `reset_prod_db` runs a command in a shell, MACRO_9 is code between two texts,
 // 1.27.0-b4d is what will be installed. Of a text that is a piece of a file, pieces has the lines of keys in the whole file. MaskChange returns
 // how many different values were taken out. It ends with the context.
-func MaskChange(ctx context.Context, files, diffs []*string, pieces map[*string]KeyLines, words ...[]*string) (int, error) {
+func MaskChange(ctx context.Context, known *Learned, files, diffs []*string, pieces map[*string]KeyLines, words ...[]*string) (int, error) {
 	all := map[string]bool{}
 	code := learner{all: all, own: map[string]bool{}}
+	if known == nil {
+		known = &Learned{}
+	}
 	mask := func(l *learner, s *string) error {
 		*s = l.mask(*s, pieces[s].spans(*s))
 		*s = l.mask(*s, Secrets(*s))
@@ -38,12 +40,12 @@ func MaskChange(ctx context.Context, files, diffs []*string, pieces map[*string]
 			return 0, err
 		}
 	}
-	takeOut := code.takeOut()
+	known.Learn(code.known...)
 	for _, s := range files {
-		*s = takeOut(*s)
+		*s = known.Mask(*s)
 	}
 	for _, s := range diffs {
-		*s = maskDiff(*s, takeOut)
+		*s = maskDiff(*s, known.Mask)
 	}
 	for _, list := range words {
 		own := learner{all: all, own: map[string]bool{}}
@@ -52,15 +54,16 @@ func MaskChange(ctx context.Context, files, diffs []*string, pieces map[*string]
 				return 0, err
 			}
 		}
-		takeOwn := own.takeOut()
+		said := &Learned{}
+		said.Learn(own.known...)
 		for _, s := range list {
-			*s = takeOut(takeOwn(*s))
+			*s = known.Mask(said.Mask(*s))
 		}
 	}
 	return len(all), ctx.Err()
 }
 
-// learner masks values, and learns those that cannot be a word of other texts. all are the values of all learners, own its own.
+// learner masks values, and remembers them. all are the values of all learners, own its own.
 type learner struct {
 	all, own map[string]bool
 	known    []string
@@ -74,24 +77,9 @@ func (l *learner) mask(s string, spans []Span) string {
 			continue
 		}
 		l.all[v], l.own[v] = true, true
-		if plain := v[:valueEnd(v, 0)]; Random(plain) { // all of it, or what stands before the first bracket
-			l.known = append(l.known, plain)
-		}
+		l.known = append(l.known, v[:valueEnd(v, 0)]) // all of it, or what stands before the first bracket
 	}
 	return replaceSpans(s, spans)
-}
-
-// takeOut takes what was learned out of texts. A text is read once, however many values there are.
-func (l *learner) takeOut() func(string) string {
-	if len(l.known) == 0 {
-		return func(s string) string { return s }
-	}
-	places := needles.NewIndex(l.known)
-	return func(s string) string {
-		var spans []Span
-		places.Each(s, func(start, end int) { spans = append(spans, Span{Start: start, End: end}) })
-		return replaceSpans(s, joinSpans(spans))
-	}
 }
 
 // maxPiece is the mean length of the pieces of a value, in hundredths of a byte, up to which it is taken for random. Letters and

@@ -52,7 +52,7 @@ func Note(body string, block []Value, m Marker, p Policy) (Text, error) {
 		body = short + "\n\n" + TruncatedComment
 	}
 	md := mode{policy: p, body: true}
-	whole := md.settled(strings.Trim(clean(body), "\n"), maxBody, md.writeBlocks)
+	whole := md.settled(strings.Trim(clean(p.Learned.Mask(body)), "\n"), maxBody, md.writeBlocks)
 	sealed := ""
 	for limit := maxValue; limit >= leastValue; limit /= 2 {
 		if sealed = m.seal(whole + blockStart + writeBlock(block, limit, p) + blockEnd); len(sealed) <= Cap {

@@ -37,6 +37,8 @@ type Policy struct {
 	// Known are the secrets this process has loaded. Values under 8 bytes are ignored; those under 16 are only found
 	// whole, longer ones by any 12 bytes of them that their issuer's public prefix and regular runs do not explain.
 	Known []string
+	// Learned are values that a run found in the change: no comment has one.
+	Learned *Learned
 }
 
 // Restore makes a Text again out of bytes that were stored, such as those of an outbox. It takes only what Comment or

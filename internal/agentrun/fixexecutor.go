@@ -137,7 +137,7 @@ func (b *FixExecutor) room(ctx context.Context) (*fixspace.Workspace, error) {
 func (b *FixExecutor) workspace() *fixspace.Workspace {
 	limits := b.Launcher.Limits.or(verifying)
 	w := &fixspace.Workspace{
-		Repo: b.Launcher.Repo, Scratch: b.Launcher.Scratch, Confine: b.Launcher.confineJob, Secrets: b.Launcher.Secrets,
+		Repo: b.Launcher.Repo, Scratch: b.Launcher.Scratch, Confine: b.Launcher.confineJob, Secrets: b.Launcher.Secrets, Learned: b.Launcher.Learned,
 		Bounds: limits.bounds(jobProcesses, jobFileBytes), OwnFiles: b.Launcher.Confinement.Full(), Layers: b.Layers,
 		Verifying: fixspace.VerifyOptions{
 			Timeout: b.VerifyTimeout, Read: b.Launcher.Confinement.read, Env: b.VerifyEnv, Limits: b.Launcher.Limits.scratch(), Builds: b.Builds, Lent: b.Lent, Withheld: b.Withheld, ReadAll: b.ReadAll,

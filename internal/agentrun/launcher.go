@@ -18,6 +18,7 @@ import (
 	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // The environment a builtin child finds its gateway by, and a static one the linters' folder. The token is a placeholder that
@@ -62,6 +63,8 @@ type Launcher struct {
 	Secrets []string
 	// Canary is a value for the home of every agent that nobody has a use for; it is one of Secrets. Empty plants none.
 	Canary string
+	// Learned is what the run learned of the change; agents are not shown it, unless ShowSecrets.
+	Learned *sanitize.Learned
 	// ShowSecrets lets agents read values that look like secrets; they are masked otherwise.
 	ShowSecrets bool
 	// Confinement says how children are confined, Limits what each of them may take of the machine.
@@ -154,7 +157,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		}
 	}
 	if clone != "" && plan.Kind == review.KindBuiltin {
-		own := &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets}
+		own := &review.Workspace{Tree: clone, Exclude: c.Exclude, Unmasked: c.ShowSecrets, Masked: c.masked()}
 		if there := task.Workspace; plan.Role == review.RoleCommand && there != nil { // the clone's own git is the agent's
 			own.GitDir, own.Folders, own.FetchHosts, own.Search = there.GitDir, there.Folders, there.FetchHosts, there.Search
 		}
@@ -206,6 +209,14 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		answer.Receipt.Notes = append(answer.Receipt.Notes, warned...)
 	}
 	return answer
+}
+
+// masked are the values that tools mask wherever they stand.
+func (c *Launcher) masked() []string {
+	if c.ShowSecrets {
+		return nil
+	}
+	return c.Learned.Values()
 }
 
 // readsTree reports whether agents of a role have tools that read the tree.

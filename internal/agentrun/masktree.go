@@ -14,9 +14,9 @@ import (
 // maskLimitBytes is the largest file that is masked; larger ones no reviewer of ours reads either, and they are removed.
 const maskLimitBytes = 8 << 20
 
-// maskTree takes values that look like secrets out of an export that agents read by their own means: out of text files, each
+// maskTree takes values that look like secrets, and those that are known, out of an export that agents read by their own means: out of text files, each
 // line in its place, and out of names.
-func maskTree(dir string) error {
+func maskTree(dir string, known *sanitize.Learned) error {
 	var renamed []string // children first
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
@@ -28,7 +28,7 @@ func maskTree(dir string) error {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		return maskFile(path)
+		return maskFile(path, known)
 	})
 	if err != nil {
 		return fmt.Errorf("mask secrets: %w", err)
@@ -44,7 +44,7 @@ func maskTree(dir string) error {
 	return err
 }
 
-func maskFile(path string) error {
+func maskFile(path string, known *sanitize.Learned) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func maskFile(path string) error {
 	if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
 		return err
 	}
-	masked := sanitize.Mask(string(text))
+	masked := known.Mask(sanitize.Mask(string(text)))
 	if masked == string(text) {
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestMaskedNamesThatAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := maskTree(dir); err != nil {
+	if err := maskTree(dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{sanitize.MaskName(value) + "/a.go", "b/" + sanitize.MaskName(value)} {
@@ -39,9 +39,11 @@ func TestMaskedNamesThatAreTaken(t *testing.T) {
 
 func TestMaskTree(t *testing.T) {
 	const value = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	known := &sanitize.Learned{}
+	known.Learn("q7Rz2Lm9Xc4Vb8Nt1Wk6")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go": "k := \"" + value + "\"\nrest\n", "plain.go": "package a\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"" + value + "\"\nrest\n", "plain.go": "package a\n", "use.go": "dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)\n", "logo.png": "\x89PNG\x00" + value,
 		value + "/" + value + ".txt": "x\n", "big.txt": strings.Repeat(value+"\n", maskLimitBytes/len(value)),
 	} {
 		path := filepath.Join(dir, name)
@@ -55,11 +57,11 @@ func TestMaskTree(t *testing.T) {
 	if err := os.Symlink("a.go", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := maskTree(dir); err != nil {
+	if err := maskTree(dir, known); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"a.go": "k := \"[REDACTED]\"\nrest\n", "plain.go": "package a\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"[REDACTED]\"\nrest\n", "plain.go": "package a\n", "use.go": "dial([REDACTED])\n", "logo.png": "\x89PNG\x00" + value,
 		sanitize.MaskPath(value + "/" + value + ".txt"): "x\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
@@ -69,7 +71,7 @@ func TestMaskTree(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "big.txt")); !os.IsNotExist(err) {
 		t.Errorf("a file too large to be masked is left: %v", err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 6 {
 		t.Errorf("%v, %v", entries, err)
 	}
 }

@@ -27,7 +27,7 @@ func (c *Launcher) quietTree(ctx context.Context, head string) (string, error) {
 		}
 		_, err := fixspace.MoveAside(dir, agentConfiguration())
 		if err == nil && !c.ShowSecrets {
-			err = maskTree(dir)
+			err = maskTree(dir, c.Learned)
 		}
 		return errors.Join(err, readable(dir))
 	})

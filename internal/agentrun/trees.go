@@ -58,7 +58,7 @@ func (c *Launcher) workspace(ctx context.Context, head string) (*review.Workspac
 	}
 	// Linters run what the tree configures, so they need full containment, not just the best there is (threats.md T01). They read what the
 	// agent's tools can, so there are none where something is withheld (threats.md T317).
-	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Confinement.full && !c.Withholds, Unmasked: c.ShowSecrets}, nil
+	return &review.Workspace{Tree: dir, GitDir: c.Repo.Dir(), Exclude: c.Exclude, Lint: c.Confinement.full && !c.Withholds, Unmasked: c.ShowSecrets, Masked: c.masked()}, nil
 }
 
 // readable lets a confined child read a tree: started as root, prloop gives it a uid of its own. Other users of the machine

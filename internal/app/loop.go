@@ -67,7 +67,8 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	if r.client != nil {
 		r.client.Guard(c.known...)
 	}
-	c.ask.Secrets, r.policy = c.known, sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR, Known: c.known}
+	c.ask.Secrets, c.ask.Learned = c.known, &sanitize.Learned{}
+	r.policy = sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR, Known: c.known, Learned: c.ask.Learned}
 	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known
 	r.spend.run = req.Run
 	if agents := takingPart(req); needsModel(agents) || r.settings.ModelConfigured() && mayAskModel(agents) {
@@ -87,11 +88,11 @@ func (r *run) loop(ctx context.Context, req orchestrator.Request, lease *store.L
 	}
 	ask, key, emit, known := c.ask, c.key, c.emit, c.known
 	l := &orchestrator.Loop{
-		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Shelves: shelves{r.history.repo}, Agents: ask,
+		History: r.history, Dismissals: dismisser{r.history, r.client}, Briefer: &briefer{repo: r.history.repo, early: r.early, own: r.opts.Machine.ownRules(req.Target)}, Shelves: shelves{r.history.repo, ask.Learned}, Agents: ask,
 		Record: r.measured(r.telemetry.record(r.spend.watch(ask.Gateway, recorder{r.store, r.folder, lease}))), Emit: emit,
 		MarkerKey: key, Fence: fenceOf(key), Now: wallclock.Now, Sleep: sleep,
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Permanent: r.permanent(ctx), Incident: r.incident,
-		Secrets: known,
+		Secrets: known, Learned: ask.Learned,
 	}
 	if !req.Target.Local() {
 		var forge orchestrator.Forge = duplicateAlarm{Forge: r.client, store: r.store, key: key, emit: emit}
@@ -200,7 +201,7 @@ func (r *run) openGateway(ctx context.Context, req orchestrator.Request, tcp boo
 		return nil, err
 	}
 	if req.Secrets != orchestrator.ShowSecrets {
-		o.Mask = sanitize.Mask
+		o.Mask, o.MaskLearned = sanitize.Mask, r.policy.Learned.Mask
 	}
 	o.MaskKnown = func(text string) string { return sanitize.MaskKnown(text, r.policy) }
 	o.Cassette, o.Observe = r.cassette, r.callObserver()

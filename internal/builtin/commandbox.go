@@ -16,7 +16,7 @@ import (
 // openCommand opens the tools that a command's task names, and no others.
 func openCommand(task review.Task, w review.Workspace, head string) (*commandBox, error) {
 	o := tools.CommandOptions{Options: readOnly(w.Tree)}
-	o.Exclude, o.Unmasked, o.Folders = w.Exclude, w.Unmasked, w.Folders
+	o.Exclude, o.Unmasked, o.Masked, o.Folders = w.Exclude, w.Unmasked, w.Masked, w.Folders
 	if w.GitDir != "" {
 		o.GitDir, o.Head, o.Base = w.GitDir, head, task.BaseSHA
 	}

@@ -76,7 +76,7 @@ func readOnly(tree string) tools.Options {
 func openTools(task review.Task, p Agent) func(review.Workspace, string) (modelagent.Toolbox, error) {
 	return func(w review.Workspace, head string) (modelagent.Toolbox, error) {
 		o := readOnly(w.Tree)
-		o.Exclude, o.Unmasked = w.Exclude, w.Unmasked
+		o.Exclude, o.Unmasked, o.Masked = w.Exclude, w.Unmasked, w.Masked
 		if w.GitDir != "" {
 			o.GitDir, o.Head, o.Base = w.GitDir, head, task.BaseSHA
 		}

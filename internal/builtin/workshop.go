@@ -32,7 +32,7 @@ func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.
 	return func(w review.Workspace) (modelagent.Editor, error) {
 		read := readOnly(w.Tree)
 		o := tools.EditorOptions{
-			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Language: read.Language, Functions: read.Functions,
+			Tree: w.Tree, Exclude: w.Exclude, Unmasked: w.Unmasked, Masked: w.Masked, Language: read.Language, Functions: read.Functions,
 			Refuse: func(name string) string {
 				if globs.Any(allowed, name) {
 					return ""

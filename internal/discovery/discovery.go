@@ -51,6 +51,8 @@ type Options struct {
 	Include, Exclude []string
 	// Always are folders that are listed whether or not the change touches them.
 	Always []string
+	// Learned are values that no text shows.
+	Learned *sanitize.Learned
 }
 
 func (o Options) excluded(name string) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/sandbox"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Workspace is one run's workspace. Its methods may be called at the same time, but not for one round and try.
@@ -30,6 +31,8 @@ type Workspace struct {
 	Bounds proc.Bounds
 	// Secrets are those this process holds: no part of one gets into a commit message.
 	Secrets []string
+	// Learned is what the run learned of the change: no log has it.
+	Learned *sanitize.Learned
 	// Aside are names of files and folders that are moved aside in a clone at every depth while the fixer works, letter case
 	// ignored: what an agent of its kind would take configuration from (threats.md T03). Empty leaves all in place.
 	Aside []string

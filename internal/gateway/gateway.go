@@ -32,7 +32,7 @@ type Gateway struct {
 	recording *recording
 	web       webLedger
 	checks    checkLedger
-	// masks are Options.Mask and MaskKnown with a memory; mask is nil without either.
+	// masks are Options.Mask, MaskKnown and MaskLearned with a memory; mask is nil without any.
 	masks Masks
 	mask  func(string) string
 	// garbage is how many bytes requests left behind since the last sweep, at most.
@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 		tokens: map[string]*account{}, accounts: map[string]*account{}, cooling: map[string]time.Time{}, served: map[string][]string{}, done: make(chan struct{}),
 	}
 	g.recording = recording
-	if g.masks.Values, g.masks.Known = o.Mask, o.MaskKnown; o.Mask != nil || o.MaskKnown != nil {
+	if g.masks.Values, g.masks.Known, g.masks.Learned = o.Mask, o.MaskKnown, o.MaskLearned; o.Mask != nil || o.MaskKnown != nil || o.MaskLearned != nil {
 		g.mask = g.masks.Mask
 	}
 	g.run = newPurse(o)

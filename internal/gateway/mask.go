@@ -15,8 +15,8 @@ const (
 // Masks are the masks over every text that a model is sent. Conversations repeat their beginning with every call, so that what became
 // of a text is remembered: for most texts only that they stay as they are.
 type Masks struct {
-	// Values and Known are Options.Mask and Options.MaskKnown; either may be nil.
-	Values, Known func(string) string
+	// Values, Known and Learned are Options.Mask, MaskKnown and MaskLearned; each may be nil. What Learned does is not remembered.
+	Values, Known, Learned func(string) string
 
 	mu         sync.Mutex
 	young, old map[[sha256.Size]byte]outcome
@@ -81,7 +81,10 @@ func (m *Masks) Mask(s string) string {
 	}
 	m.remember(key, o, len(shown))
 	if o.changed {
-		return o.text
+		s = o.text
+	}
+	if m.Learned != nil {
+		s = m.Learned(s)
 	}
 	return s
 }

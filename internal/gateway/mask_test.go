@@ -134,3 +134,21 @@ func TestMasksRemember(t *testing.T) {
 		t.Errorf("%d bytes are remembered", m.bytes)
 	}
 }
+
+// What is learned of the change after a text was masked once is masked in it from then on, in lines that were shown too.
+func TestMasksGrow(t *testing.T) {
+	var known atomic.Bool
+	m := Masks{Values: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }, Learned: func(s string) string {
+		if known.Load() {
+			return strings.ReplaceAll(s, "value", "#")
+		}
+		return s
+	}}
+	m.Show("a shown value")
+	for _, want := range []string{"a *** value\na shown value", "a *** #\na shown #"} {
+		if got := m.Mask("a secret value\na shown value"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		known.Store(true)
+	}
+}

@@ -48,7 +48,7 @@ func TestMaskedTextHoldsNoSecret(t *testing.T) {
 			found += len(find(line))
 		}
 		change := text
-		if _, err := sanitize.MaskChange(t.Context(), nil, []*string{&change}, nil); err != nil {
+		if _, err := sanitize.MaskChange(t.Context(), nil, nil, []*string{&change}, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(masked+"\n"+change, "\n") {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/prloop/prloop/internal/globs"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Code is why a call gave no result; a model can act on it.
@@ -66,6 +67,8 @@ type Options struct {
 	Exclude []string
 	// Unmasked shows values that look like secrets; they are masked otherwise, in texts and in names.
 	Unmasked bool
+	// Masked are values that are masked wherever they stand in a text.
+	Masked []string
 	// Functions finds the function around a line (1-based), or where that is 0 the one with a name; ok is false when there is none.
 	Functions func(path string, text []byte, line int, named string) (Function, bool)
 	// Language names a file's language in lower case; nil turns the language filter off.
@@ -91,7 +94,9 @@ type Box struct {
 	// beside are Options.Folders, opened.
 	beside map[string]*os.Root
 	tools  []tool
-	caps   *expansion
+	// known are Options.Masked.
+	known sanitize.Learned
+	caps  *expansion
 }
 
 // Open opens the tree. Close ends it.
@@ -109,6 +114,7 @@ func Open(o Options) (*Box, error) {
 	if err := b.mount(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open tools: %w", err), b.Close())
 	}
+	b.known.Learn(o.Masked...)
 	b.tools = b.list()
 	return b, nil
 }

@@ -66,7 +66,7 @@ func OpenCommand(o CommandOptions) (*Command, error) {
 	}
 	var err error
 	if slices.ContainsFunc(o.Names, writes) {
-		c.editor, err = OpenEditor(EditorOptions{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Functions: o.Functions, Language: o.Language, Folders: o.Folders, Refuse: o.Refuse})
+		c.editor, err = OpenEditor(EditorOptions{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Masked: o.Masked, Functions: o.Functions, Language: o.Language, Folders: o.Folders, Refuse: o.Refuse})
 		if err == nil {
 			c.Box = c.editor.Box
 			c.Box.o.GitDir, c.Box.o.Head, c.Box.o.Base = o.GitDir, o.Head, o.Base

@@ -35,8 +35,9 @@ type EditorOptions struct {
 	// not there.
 	Tree    string
 	Exclude []string
-	// Unmasked shows values that look like secrets, as in Options.
+	// Unmasked and Masked are those of Options.
 	Unmasked bool
+	Masked   []string
 	// Functions and Language are those of Options.
 	Functions func(path string, text []byte, line int, named string) (Function, bool)
 	Language  func(path string) string
@@ -70,7 +71,7 @@ type original struct {
 
 // OpenEditor opens the tree. Close ends it.
 func OpenEditor(o EditorOptions) (*Editor, error) {
-	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Functions: o.Functions, Language: o.Language, Folders: o.Folders})
+	b, err := Open(Options{Tree: o.Tree, Exclude: o.Exclude, Unmasked: o.Unmasked, Masked: o.Masked, Functions: o.Functions, Language: o.Language, Folders: o.Folders})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func (b *Box) safe(s string) string {
 	if b.o.Unmasked {
 		return s
 	}
-	return sanitize.Mask(s)
+	return b.known.Mask(sanitize.Mask(s))
 }
 
 // shown is a file as a model may see it: the same lines.
@@ -95,7 +95,7 @@ func (b *Box) masked(data []byte) masked {
 		}
 		text.WriteString(part)
 	}
-	for _, p := range sanitize.Secrets(s) {
+	for _, p := range b.known.Secrets(s) {
 		take(p.Start)
 		m.marks = append(m.marks, mark{text.Len(), s[p.Start:p.End]})
 		text.WriteString(sanitize.Redacted)

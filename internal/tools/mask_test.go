@@ -209,3 +209,39 @@ func TestKeysInDiffsAreMasked(t *testing.T) {
 		})
 	}
 }
+
+// What the change tells to be a secret is masked wherever it stands, also without the name that told it; an edit of its line keeps it.
+func TestLearnedValuesAreMasked(t *testing.T) {
+	const value, used = "Xk92LmQp7RtVb3NzYw81QaWs", "package stock\n\nvar c = dial(\"Xk92LmQp7RtVb3NzYw81QaWs\", \"api\")\n"
+	dir := folder(t, map[string]string{"client.go": used})
+	for _, args := range [][]string{{"init", "-q", "."}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--allow-empty", "-qm", "two"}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	e, err := OpenEditor(EditorOptions{Tree: dir, Masked: []string{value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for _, c := range []struct{ tool, args, want string }{
+		{"read_file", `{"path":"client.go"}`, `dial("[REDACTED]", "api")`},
+		{"search_code", `{"query":"dial"}`, `dial("[REDACTED]", "api")`},
+		{"search_code", `{"query":"Xk92"}`, "0 lines in 0 files"},
+		{"edit_file", `{"path":"client.go","old":"dial(\"[REDACTED]\", \"api\")","new":"open(\"[REDACTED]\", \"api\")"}`, "client.go"},
+		{"diff", `{}`, `+var c = open("[REDACTED]", "api")`},
+	} {
+		if got, err := e.Call(t.Context(), c.tool, []byte(c.args)); err != nil || strings.Contains(got, value) || !strings.Contains(got, c.want) {
+			t.Errorf("%s %s gives\n%s\n%v, want %s", c.tool, c.args, got, err, c.want)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "client.go")); err != nil || string(got) != strings.Replace(used, "dial", "open", 1) {
+		t.Errorf("the file is %q, %v", got, err)
+	}
+	if got, err := e.Call(t.Context(), "edit_file", []byte(`{"path":"client.go","old":"open(\"[REDACTED]\", \"api\")","new":"open(key, \"api\")"}`)); err != nil {
+		t.Errorf("a value is not taken out: %s, %v", got, err)
+	}
+}

@@ -1,0 +1,81 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/prloop/prloop/internal/needles"
+)
+
+// Learned are values of which one place of a change tells that they are secrets, and that are secrets wherever else they stand (see Random). They are
+// held in memory alone. Its methods may be called at the same time; nil has learned nothing.
+type Learned struct {
+	mu     sync.Mutex
+	values []string
+	places *needles.Index
+}
+
+// Learn adds those of some values that nobody can take for a word of another text.
+func (l *Learned) Learn(values ...string) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !Random(v) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := slices.Concat(l.values, values)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) > len(l.values) {
+		l.values, l.places = all, needles.NewIndex(all)
+	}
+}
+
+// Values are what was learned, sorted.
+func (l *Learned) Values() []string {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.values
+}
+
+// Spans are the places of the values in a text, hidden characters between aside. It is read once, however many values there are, and a line that may
+// hide something once more: no value goes over the end of one.
+func (l *Learned) Spans(s string) []Span {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	places := l.places
+	l.mu.Unlock()
+	if places == nil {
+		return nil
+	}
+	find := func(s string) (spans []Span) {
+		places.Each(s, func(start, end int) { spans = append(spans, Span{Start: start, End: end}) })
+		return joinSpans(spans)
+	}
+	all, at := find(s), 0
+	for line := range strings.Lines(s) {
+		if !plain(strings.TrimRight(line, "\r\n")) {
+			for _, p := range findSpans(line, find) {
+				all = append(all, Span{Start: at + p.Start, End: at + p.End})
+			}
+		}
+		at += len(line)
+	}
+	return joinSpans(all)
+}
+
+// Mask puts Redacted in the place of every value.
+func (l *Learned) Mask(s string) string { return replaceSpans(s, l.Spans(s)) }
+
+// MaskDiff is KeyLines.MaskDiff that masks the values too.
+func (l *Learned) MaskDiff(s string, keys KeyLines) string {
+	return maskDiff(s, func(s string) string { return l.Mask(Mask(replaceSpans(s, keys.spans(s)))) })
+}
+
+// Redact is the package's Redact that takes the values out too.
+func (l *Learned) Redact(s string) string { return l.Mask(Redact(s)) }
+
+// Secrets are the places of Secrets and of the values.
+func (l *Learned) Secrets(s string) []Span { return joinSpans(Secrets(s), l.Spans(s)) }

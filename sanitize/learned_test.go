@@ -1,0 +1,70 @@
+package sanitize
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A value that one place of a change calls a secret is masked in everything that is read or written later, and no word that somebody chose is.
+func TestLearned(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+	var nobody *Learned
+	known := &Learned{}
+	settings := "API_TOKEN=" + value + "\nPASSWORD=hunter2024\nsecret_key=verifySignatureV2Strict\n"
+	if _, err := MaskChange(t.Context(), known, []*string{&settings}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	title := "token=w3Ke9Tz5Yh1Bn7Qx2Rd8"
+	diff := "@@ -1 +1 @@\n+dial(\"" + value + "\")\n"
+	if _, err := MaskChange(t.Context(), known, nil, []*string{&diff}, nil, []*string{&title}); err != nil || strings.Contains(diff, value) {
+		t.Errorf("another round shows %q, %v", diff, err)
+	}
+	if got := known.Values(); len(got) != 1 || got[0] != value {
+		t.Errorf("it learned %q", got)
+	}
+	for text, want := range map[string]string{
+		`dial("` + value + `", "api")`:               `dial("[REDACTED]", "api")`,
+		"got 401 for q7Rz2Lm9\u200bXc4Vb8Nt1Wk6":     "got 401 for [REDACTED]",
+		"verifySignatureV2Strict(hunter2024)":        "verifySignatureV2Strict(hunter2024)",
+		value[:12] + " " + value + value[:12] + "\n": value[:12] + " [REDACTED]" + value[:12] + "\n",
+	} {
+		if got := known.Mask(text); got != want || known.Mask(got) != got || nobody.Mask(text) != text {
+			t.Errorf("%q is masked as %q", text, got)
+		}
+		if got := known.Redact(text); strings.Contains(got, value) {
+			t.Errorf("%q is redacted as %q", text, got)
+		}
+	}
+	diff = "@@ -1 +1 @@\n-dial(\"" + value + "\")\n+dial(env)\n"
+	if got, want := known.MaskDiff(diff, nil), strings.ReplaceAll(diff, value, Redacted); got != want {
+		t.Errorf("the diff is shown as %q", got)
+	}
+	policy := Policy{Learned: known}
+	if texts, err := Comment("It dials with "+value+".", Marker{}, policy); err != nil || strings.Contains(texts[0].String(), value) {
+		t.Errorf("posted: %q, %v", texts, err)
+	}
+}
+
+// Thousands of values cost a text one reading.
+func TestLearnedTakesOneReading(t *testing.T) {
+	known, values := &Learned{}, make([]string, 20_000)
+	for i := range values {
+		sum := sha256.Sum256(fmt.Append(nil, i))
+		values[i] = base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	known.Learn(values...)
+	text := strings.Repeat("x := dial(\""+values[7][:30]+"\", \"api.acme.io\") // nothing of it is known\n", 1<<14)
+	began := time.Now()
+	got := known.Mask(text + values[5])
+	t.Logf("%d values in %d bytes: %v", len(known.Values()), len(text), time.Since(began))
+	if got != text+Redacted {
+		t.Error("it masks something else")
+	}
+	if limit := 2 * time.Second; time.Since(began) > limit {
+		t.Errorf("it took %v", time.Since(began))
+	}
+}
