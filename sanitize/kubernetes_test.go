@@ -52,6 +52,9 @@ func TestKeptValues(t *testing.T) {
 		if maskChange(t, nil, &diff, nil); strings.Contains(diff, c.value) || strings.Contains(Mask(c.text), c.value) {
 			t.Errorf("%s: shown in\n%s", name, diff)
 		}
+		if strings.Contains(Redact(c.text), c.value) {
+			t.Errorf("%s: printed as\n%s", name, Redact(c.text))
+		}
 		lawsOfMask(t, c.text)
 	}
 	// A hunk may show the value alone.

@@ -15,9 +15,10 @@ func Redact(s string) string {
 	return s
 }
 
-// redactOwn does everything but the second pass: diffs, key blocks, patterns, assignments (threats.md S5, S6).
+// redactOwn does everything but the second pass: diffs, Secrets of Kubernetes, key blocks, patterns, assignments (threats.md S5, S6).
 func redactOwn(s string) string {
-	return redactAssignments(redactPatterns(redactKeys(redactDiffs(s))))
+	s = redactDiffs(s)
+	return redactAssignments(redactPatterns(redactKeys(replaceSpans(s, KeptValues(s)))))
 }
 
 // redactHidden takes out what shows only once hidden characters are gone. The text is seen as a whole: a key has many lines.
@@ -39,7 +40,7 @@ func redactHidden(s string) string {
 	if v.same() {
 		return s
 	}
-	found := joinSpans(keyRegions(v.text), patternSpans(v.text), assignmentSpans(v.text))
+	found := joinSpans(KeptValues(v.text), keyRegions(v.text), patternSpans(v.text), assignmentSpans(v.text))
 	if len(found) == 0 {
 		found = deepSpans(v.text)
 	}

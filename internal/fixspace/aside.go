@@ -203,7 +203,7 @@ func (b *Workspace) inClone(ctx context.Context, c *clone, script string, args .
 		env: proc.BaseEnv(env...), dir: c.out, limit: gitLimit, out: out, max: 1 << 20,
 	})
 	if err != nil {
-		return fmt.Errorf("git in the clone: %w: %s", err, logText(out, ""))
+		return fmt.Errorf("git in the clone: %w: %s", err, b.logText(out, ""))
 	}
 	return nil
 }

@@ -128,14 +128,14 @@ func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) 
 		c.State, c.Log = review.CheckFailed, "prloop: the output held a credential, and is left out\n"
 		return c, nil
 	}
-	c.Log = logText(out, said)
+	c.Log = b.logText(out, said)
 	return c, nil
 }
 
-// logText makes the end of a command's output fit to be stored and shown: secrets and whole diffs are taken out, control
+// logText makes the end of a command's output fit to be stored and shown: secrets, what the run learned of the change and whole diffs are taken out, control
 // bytes become visible. What prloop has to say stands last, under its name.
-func logText(out *tail, said string) string {
-	text := sanitize.Terminal(sanitize.Redact(strings.ToValidUTF8(string(out.text), "\ufffd")))
+func (b *Workspace) logText(out *tail, said string) string {
+	text := sanitize.Terminal(b.Learned.Redact(strings.ToValidUTF8(string(out.text), "\ufffd")))
 	if said != "" {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
