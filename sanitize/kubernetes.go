@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -246,7 +247,7 @@ func assignedIn(s string) (out []Span) {
 }
 
 // keptValue reports whether a value of a Secret is one that was drawn: a text in words, a placeholder, a name of a host and an address without a password are none.
-// Of several words only what the other rules find counts, or what one of their lines gives a name to, as those are settings or a certificate.
+// What has a secret in it is one; several words without one are settings or a certificate.
 func keptValue(v string, encoded bool) bool {
 	least := minGenerated
 	if encoded {
@@ -258,8 +259,8 @@ func keptValue(v string, encoded bool) bool {
 			return true
 		}
 		v, least = strings.TrimSpace(string(data)), minKept
-		if strings.ContainsAny(v, " \t\r\n") {
-			return len(findSpans(v, ownSpans))+len(assignedIn(v)) > 0
+		if holdsSecret(v) {
+			return true
 		}
 	}
 	switch {
@@ -271,6 +272,19 @@ func keptValue(v string, encoded bool) bool {
 	signs := encoded && strings.ContainsAny(v, `!$*^%&?\=+`) && strings.ToUpper(v) != v && strings.ToLower(v) != v // a password without a digit
 	return len(v) >= least && (signs || LettersAndDigits(v)) && Entropy(v) >= minPasswordBits && !plainWords(v) && !className(v)
 }
+
+// holdsSecret reports whether a text that a Secret keeps encoded has a secret in it: what the other rules find, what a line or a part of JSON gives a name to, or another Secret,
+// which is not looked into.
+func holdsSecret(v string) bool {
+	others := func(s string) []Span {
+		return joinSpans(keySpans(s), patternSpans(s), assignmentSpans(s), deepSpans(s))
+	}
+	return slices.ContainsFunc(yamlOf(v).lines, func(l yamlLine) bool { return kindOfSecret.MatchString(l.text) }) ||
+		len(findSpans(v, others)) > 0 || len(assignedIn(braces.Replace(v))) > 0
+}
+
+// braces are what parts the names of JSON in one line.
+var braces = strings.NewReplacer("{", "\n", "}", "\n", ",", "\n")
 
 // printable reports whether a text is of ASCII that can be seen, with blanks and line ends.
 func printable(data []byte) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 )
 
 // secretOf is a Secret of Kubernetes with one entry.
@@ -16,6 +17,9 @@ func inBase64(v string) string { return base64.StdEncoding.EncodeToString([]byte
 // What a Secret of Kubernetes keeps is masked under whatever name it stands (threats.md T648).
 func TestKeptValues(t *testing.T) {
 	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6Yh3J"
+	npmrc, htpasswd := inBase64("//registry.npmjs.org/:_authToken=npm_Ab3dEf7hIj1kLm5nOp9qRs2tUv6wXy0zAb4c\n"), inBase64("admin:$apr1$k3Jx8QzP$Zq5NmA75mADgRt7NmA75mA")
+	blanks, xml := inBase64(`{"mode": "a", "smtp": "Ab3dEf7hIj1kLm5nOp9qRs2t"}`), inBase64("<x><password>Ab3dEf7hIj1kLm5nOp9qRs2t</password></x>")
+	docker := inBase64(`{"auths": {"ghcr.io": {"auth": "` + inBase64("octocat:ghp_Zx8Qw3Er5Ty7Ui9Op1As2Df4Gh6Jk8Lz0Xcv") + `"}}}`)
 	address := inBase64("postgres://app:V3x8Qm7Tv2Kq9WpL@db.acme.io/x")
 	for name, c := range map[string]struct{ text, value string }{
 		"an address":           {secretOf("data", "postgres-url: "+address), address},
@@ -46,6 +50,11 @@ func TestKeptValues(t *testing.T) {
 		"lines of settings":    {secretOf("stringData", ".env: |\n    MODE=a\n\n    # the relay\n    export SMTP=\""+value+"\"\n"), value},
 		"lines of YAML":        {secretOf("stringData", "app.yaml: |\n    mail:\n      smtp: "+value+"\n"), value},
 		"settings, encoded":    {secretOf("data", ".env: "+inBase64("MODE=a\nSMTP="+value+"\n")), inBase64("MODE=a\nSMTP=" + value + "\n")},
+		"settings of npm":      {secretOf("data", ".npmrc: "+npmrc), npmrc},
+		"JSON with blanks":     {secretOf("data", "config: "+blanks), blanks},
+		"a registry's login":   {secretOf("data", ".dockerconfigjson: "+docker), docker},
+		"a file of passwords":  {secretOf("data", "auth: "+htpasswd), htpasswd},
+		"XML":                  {secretOf("data", "config: "+xml), xml},
 		"lines of two bytes":   {strings.ReplaceAll(secretOf("data", "dsn: "+address), "\n", "\r\n"), address},
 	} {
 		diff := "@@ -0,0 +1,9 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(c.text, "\n"), "\n", "\n+") + "\n"
@@ -83,5 +92,20 @@ func TestKeptValuesAreNoSettings(t *testing.T) {
 		if was := diff; maskChange(t, nil, &diff, nil) != 0 || diff != was || len(KeptValues(text)) > 0 {
 			t.Errorf("masked:\n%s", diff)
 		}
+	}
+}
+
+// A Secret that keeps a Secret, and so on, costs one reading of each.
+func TestKeptSecretsWithinEachOther(t *testing.T) {
+	text := "a: b\r\n"
+	for range 26 {
+		text = "kind: Secret\r\ndata:\r\n  a: " + inBase64(text) + "\r\n"
+	}
+	began := time.Now()
+	if spans := KeptValues(text); len(spans) != 1 {
+		t.Errorf("%d values are kept", len(spans))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("%d bytes took %v", len(text), took)
 	}
 }
