@@ -49,8 +49,8 @@ func cleanOnce(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	var prev rune
-	for _, r := range s {
-		out := cleanRune(r, prev)
+	for i, r := range s {
+		out := cleanRune(r, prev, s[i:])
 		if out >= 0 {
 			b.WriteRune(out)
 			prev = out
@@ -59,8 +59,8 @@ func cleanOnce(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// cleanRune returns what stands for r after prev, or -1 when nothing does.
-func cleanRune(r, prev rune) rune {
+// cleanRune returns what stands for r after prev, or -1 when nothing does. rest is the text from r on.
+func cleanRune(r, prev rune, rest string) rune {
 	switch {
 	case r == '\n' || r == '\t':
 		return r
@@ -70,7 +70,7 @@ func cleanRune(r, prev rune) rune {
 		return -1
 	case r < 0x7f:
 		return r
-	case r == 0xfe0f && emoji(prev):
+	case selects(prev, rest):
 		return r
 	case hidden(r) != "":
 		return -1
@@ -84,9 +84,17 @@ func cleanRune(r, prev rune) rune {
 	return r
 }
 
-// emoji reports whether a variation selector after r is the ordinary way of writing a pictogram.
+// selects reports whether a text begins with a variation selector that is the ordinary way of writing a pictogram after prev: of a digit and the like only with the key around it.
+func selects(prev rune, rest string) bool {
+	if prev == '#' || prev == '*' || (prev >= '0' && prev <= '9') {
+		return strings.HasPrefix(rest, "\ufe0f\u20e3")
+	}
+	return emoji(prev) && strings.HasPrefix(rest, "\ufe0f")
+}
+
+// emoji reports whether r may be a pictogram.
 func emoji(r rune) bool {
-	return r == '#' || r == '*' || (r >= '0' && r <= '9') || r == 0xa9 || r == 0xae ||
+	return r == 0xa9 || r == 0xae ||
 		(r >= 0x203c && r <= 0x3299 && unicode.In(r, unicode.So, unicode.Sm, unicode.Po, unicode.Pd)) || r >= 0x1f000
 }
 
@@ -100,9 +108,9 @@ func hidden(r rune) string {
 		return "bidirectional control"
 	case r == 0x00ad:
 		return "soft hyphen"
-	case (r >= 0x200b && r <= 0x200d) || (r >= 0x2060 && r <= 0x2065) || r == 0xfeff || r == 0x180e || r == 0x034f:
+	case (r >= 0x200b && r <= 0x200d) || (r >= 0x2060 && r <= 0x2065) || r == 0xfeff || r == 0x180e || r == 0x034f || r == 0x2d7f || r == 0x1107f:
 		return "zero-width character"
-	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x17b4 || r == 0x17b5 || r == 0x2800:
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x17b4 || r == 0x17b5 || r == 0x2800 || r == 0x16fe4 || r == 0x1d159:
 		return "blank filler"
 	case r >= 0x206a && r <= 0x206f:
 		return "deprecated format control"
@@ -118,6 +126,8 @@ func hidden(r rune) string {
 		return "noncharacter"
 	case unicode.Is(unicode.Cf, r):
 		return "format control"
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+		return "ignorable character"
 	}
 	return ""
 }

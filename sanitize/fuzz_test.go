@@ -288,3 +288,21 @@ func TestHiddenCharacters(t *testing.T) {
 		}
 	}
 }
+
+// threats.md T701: a selector stays in a keycap, and nowhere else behind a digit; what Unicode lets nobody draw is hidden, and splits no secret.
+func TestNobodySees(t *testing.T) {
+	const keycap = "press 1\ufe0f\u20e3 or #\ufe0f\u20e3 ✔\ufe0f"
+	if seen, found := Visible(keycap); seen != keycap || found != nil || clean(keycap) != keycap || Terminal(keycap) != keycap {
+		t.Errorf("a keycap is seen as %q, %v, posted as %q, printed as %q", seen, found, clean(keycap), Terminal(keycap))
+	}
+	for in, want := range map[string]string{"admin1\ufe0f": "admin1", "a*\ufe0fb": "a*b", "adm\ufff0in": "admin", "1\ufe0f\ufff4\u20e3": "1\u20e3", "a\U0001d159b": "ab", "a\U000e0fffb": "ab"} {
+		if seen, found := Visible(in); !strings.Contains(seen, "⟨U+") || len(found) == 0 || clean(in) != want || !strings.Contains(Terminal(in), `\`) {
+			t.Errorf("%+q is seen as %+q, posted as %+q, printed as %+q", in, seen, clean(in), Terminal(in))
+		}
+	}
+	for _, text := range []string{"AKIAQ2\ufe0fW3E4R5T6Y7U2I3", "AKIAQWW3\ufff4E4R5T6Y7U2I3"} {
+		if got := Mask(text); got != Redacted {
+			t.Errorf("%+q is masked as %+q", text, got)
+		}
+	}
+}

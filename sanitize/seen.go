@@ -29,7 +29,7 @@ func see(s string) view {
 		if len(skip) > 0 && i >= skip[0][0] {
 			continue
 		}
-		c := cleanRune(r, prev)
+		c := cleanRune(r, prev, s[i:])
 		if c < 0 {
 			continue
 		}

@@ -27,7 +27,7 @@ func Visible(s string) (string, []string) {
 		case r == '\n' || r == '\t' || (r == '\r' && strings.HasPrefix(s[i+1:], "\n")):
 		case r < 0x20 || (r >= 0x7f && r < 0xa0):
 			kind = "control character"
-		case r == 0xfe0f && emoji(prev):
+		case selects(prev, s[i:]):
 			kind = ""
 		case r == 0x200d && emoji(prev): // joins two pictograms into one
 			if next, _ := utf8.DecodeRuneInString(s[i+len("\u200d"):]); next >= 0x2190 && emoji(next) {
@@ -90,7 +90,7 @@ func Terminal(s string) string {
 			b.WriteRune(r)
 		case r < 0x20 || (r >= 0x7f && r < 0xa0):
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case r == 0xfe0f && emoji(prev):
+		case selects(prev, s):
 			b.WriteRune(r)
 		case r == 0x2028 || r == 0x2029 || (hidden(r) != "" && r <= 0xffff):
 			fmt.Fprintf(&b, `\u%04x`, r)
