@@ -26,7 +26,8 @@ type Found struct {
 	Missing int
 }
 
-// find lists files whose path matches a glob. One without a slash is about the last name, as people mean it.
+// find lists files whose path matches a glob as it is shown, so that nobody finds out letter by letter what is masked in it. One without a slash is about the last name, as
+// people mean it.
 func (b *Box) find(ctx context.Context, a findArgs) (Found, error) {
 	var out Found
 	if a.Pattern == "" || len(a.Pattern) > 200 {
@@ -43,7 +44,7 @@ func (b *Box) find(ctx context.Context, a findArgs) (Found, error) {
 		return out, err
 	}
 	_, err = b.walk(ctx, under, func(name string) bool {
-		if !doublestar.MatchUnvalidated(a.Pattern, name) {
+		if !doublestar.MatchUnvalidated(a.Pattern, b.path(name)) {
 			return true
 		}
 		if len(out.Paths) == findLimit {

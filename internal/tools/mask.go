@@ -20,13 +20,16 @@ func (b *Box) safe(s string) string {
 // shown is a file as a model may see it: the same lines.
 func (b *Box) shown(text []byte) []byte { return []byte(b.safe(string(text))) }
 
-// label is a path as a model may see it.
-func (b *Box) label(name string) string {
-	if !b.o.Unmasked {
-		name = sanitize.MaskPath(name)
+// path is a path without what is masked in it.
+func (b *Box) path(name string) string {
+	if b.o.Unmasked {
+		return name
 	}
-	return spelling.Name(name)
+	return sanitize.MaskPath(name)
 }
+
+// label is a path as a model may see it.
+func (b *Box) label(name string) string { return spelling.Name(b.path(name)) }
 
 // entry is label for the last name of a path; one that ends in a slash is a folder.
 func (b *Box) entry(name string) string {

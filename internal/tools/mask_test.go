@@ -245,3 +245,19 @@ func TestLearnedValuesAreMasked(t *testing.T) {
 		t.Errorf("a value is not taken out: %s, %v", got, err)
 	}
 }
+
+// Nobody finds out a value in a file's name by asking for names that begin like it, also beside others.
+func TestFindKnowsNoMaskedNames(t *testing.T) {
+	value := canary("4a")
+	box, err := Open(Options{Tree: folder(t, map[string]string{"conf/" + value + ".txt": "x\n", "conf/b.txt": "x\n"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	for pattern, want := range map[string]int{"conf/ghp_*": 0, "conf/?h*.txt": 0, `conf/{\[REDACTED*,ghp_1*}.txt`: 1, `conf/{\[REDACTED*,ghp_2*}.txt`: 1, "conf/*.txt": 2} {
+		found, err := box.find(t.Context(), findArgs{Pattern: pattern})
+		if err != nil || len(found.Paths) != want {
+			t.Errorf("%s finds %q, %v", pattern, found.Paths, err)
+		}
+	}
+}
