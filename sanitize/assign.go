@@ -159,7 +159,7 @@ func assignmentSpans(s string) []Span {
 			}
 		}
 	}
-	return joinSpans(out, namedSpans(s, names), placedSpans(s))
+	return joinSpans(out, namedSpans(s, names), placedSpans(s), namedAbove(s))
 }
 
 // Forms of an assignment, by what stands behind the name.
