@@ -190,7 +190,9 @@ type shelf map[string]map[string]string
 
 func (shelf) Have(context.Context, string) (bool, error) { return true, nil }
 
-func (shelf) FixedTests(context.Context, Range) (changed, added []string, err error) { return nil, nil, nil }
+func (shelf) FixedTests(context.Context, Range) (changed, added []string, err error) {
+	return nil, nil, nil
+}
 
 func (s shelf) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{}, errors.New("not asked")

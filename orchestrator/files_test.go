@@ -12,7 +12,9 @@ type files map[string]string
 
 func (files) Have(context.Context, string) (bool, error) { return true, nil }
 
-func (files) FixedTests(context.Context, Range) (changed, added []string, err error) { return nil, nil, nil }
+func (files) FixedTests(context.Context, Range) (changed, added []string, err error) {
+	return nil, nil, nil
+}
 
 func (f files) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil

@@ -589,7 +589,9 @@ func perByte(s string) string { return string([]rune(s)) }
 
 func (p *pull) Have(context.Context, string) (bool, error) { return true, nil }
 
-func (p *pull) FixedTests(context.Context, Range) (changed, added []string, err error) { return nil, nil, nil }
+func (p *pull) FixedTests(context.Context, Range) (changed, added []string, err error) {
+	return nil, nil, nil
+}
 
 func (p *pull) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil

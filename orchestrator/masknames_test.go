@@ -89,7 +89,9 @@ type tree map[string]string
 
 func (tree) Have(context.Context, string) (bool, error) { return true, nil }
 
-func (tree) FixedTests(context.Context, Range) (changed, added []string, err error) { return nil, nil, nil }
+func (tree) FixedTests(context.Context, Range) (changed, added []string, err error) {
+	return nil, nil, nil
+}
 
 func (tree) Pin(context.Context, review.Target, review.PullRequest, string) (r Range, err error) {
 	return r, nil

@@ -69,7 +69,9 @@ func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
 
 func (s *stage) Have(context.Context, string) (bool, error) { return true, nil }
 
-func (s *stage) FixedTests(context.Context, Range) (changed, added []string, err error) { return nil, nil, nil }
+func (s *stage) FixedTests(context.Context, Range) (changed, added []string, err error) {
+	return nil, nil, nil
+}
 
 func (s *stage) Pin(_ context.Context, _ review.Target, pr review.PullRequest, _ string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: pr.HeadSHA}, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,

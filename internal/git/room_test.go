@@ -77,7 +77,7 @@ func TestAFetchThatIsEndedLeavesNothing(t *testing.T) {
 // A disk that is full all the same is named too, in whatever words git has for it (threats.md T715).
 func TestAFullDiskIsNamed(t *testing.T) {
 	for said, full := range map[string]bool{
-		"fatal: write error: No space left on device\nfatal: index-pack failed":           true,
+		"fatal: write error: No space left on device\nfatal: index-pack failed":            true,
 		"fatal: sha1 file 'objects/pack/tmp_pack_8khyQU' write error. Out of diskspace":    true,
 		"error: unable to write file ./objects/ab/cd: Disk quota exceeded":                 true,
 		"fatal: unable to access 'https://github.com/acme/widgets.git/': Connection reset": false,
