@@ -38,7 +38,7 @@ func completes(c *cobra.Command, flag string, values ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 }
 
-// check refuses fields that do not exist, and formats without fields.
+// check refuses fields that do not exist, formats without fields, and those that nothing could be formatted by.
 func (l *listFlags) check(known []string) error {
 	if len(l.fields) == 0 && (l.jq != "" || l.templated != "") {
 		return advice.Misuse("--json "+strings.Join(known, ","), "--jq and --template need --json FIELDS")
@@ -48,7 +48,7 @@ func (l *listFlags) check(known []string) error {
 			return advice.Misuse("one of: "+strings.Join(known, ", "), "there is no field %q", f)
 		}
 	}
-	return nil
+	return progress.CheckFormat(l.jq, l.templated)
 }
 
 // print writes rows as the flags say.

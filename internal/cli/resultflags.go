@@ -41,7 +41,7 @@ func (r *resultFlags) whole() bool { return slices.Equal(r.fields, []string{whol
 // check refuses fields that do not exist, and formats without JSON.
 func (r *resultFlags) check() error {
 	if r.whole() {
-		return nil
+		return progress.CheckFormat(r.jq, r.templated)
 	}
 	return r.listFlags.check(progress.ResultFields())
 }

@@ -3,6 +3,7 @@ package progress
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -73,20 +74,47 @@ func Format(w io.Writer, chosen any, filter, format string, width int, color boo
 	}
 	switch {
 	case filter != "":
-		if err := jq.Evaluate(bytes.NewReader(data), w, filter); err != nil {
-			return advice.Misuse("see the jq manual", "jq expression: %w", err)
-		}
+		return ofFilter(jq.Evaluate(bytes.NewReader(data), w, filter))
 	case format != "":
 		t := template.New(w, width, color)
 		if err := t.Parse(format); err != nil {
-			return advice.Misuse("see: gh help formatting", "template: %w", err)
+			return ofTemplate(err)
 		}
 		if err := t.Execute(bytes.NewReader(data)); err != nil {
-			return advice.Misuse("see: gh help formatting", "template: %w", err)
+			return ofTemplate(err)
 		}
 		return t.Flush()
 	default:
 		_, err = fmt.Fprintln(w, string(data))
 	}
 	return err
+}
+
+// CheckFormat says what is wrong with a jq expression or a template while there is nothing to format yet.
+func CheckFormat(filter, format string) error {
+	if filter != "" {
+		in, out := io.Pipe()
+		out.CloseWithError(errUnread) // an expression is compiled before anything is read
+		if err := jq.Evaluate(in, io.Discard, filter); !errors.Is(err, errUnread) {
+			return ofFilter(err)
+		}
+	}
+	t := template.New(io.Discard, 0, false)
+	return ofTemplate(t.Parse(format))
+}
+
+var errUnread = errors.New("not to be read")
+
+func ofFilter(err error) error {
+	if err == nil {
+		return nil
+	}
+	return advice.Misuse("see the jq manual", "jq expression: %w", err)
+}
+
+func ofTemplate(err error) error {
+	if err == nil {
+		return nil
+	}
+	return advice.Misuse("see: gh help formatting", "template: %w", err)
 }

@@ -27,3 +27,15 @@ func TestJoinFields(t *testing.T) {
 		t.Error(known)
 	}
 }
+
+// What cannot be formatted by is refused before a run, which may be dear, has ended.
+func TestCheckFormat(t *testing.T) {
+	for _, c := range []struct{ filter, format, want string }{
+		{"", "", ""}, {".[] | .x", "", ""}, {`error("x")`, "", ""}, {"", "{{.outcome}}", ""},
+		{".nope.[", "", "jq expression: "}, {"nope(1)", "", "jq expression: "}, {"", "{{.outcome", "template: "},
+	} {
+		if err := CheckFormat(c.filter, c.format); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q, %q: %v", c.filter, c.format, err)
+		}
+	}
+}
