@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -198,7 +199,7 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 			if err := checkPath(path); err != nil {
 				return nil, err
 			}
-			info, err := os.Lstat(filepath.Join(w.c.Top, filepath.FromSlash(path)))
+			info, err := w.lstat(path)
 			if modules[path] && (err != nil || info.IsDir()) { // a file in a submodule's place is a change as any other
 				continue
 			}
@@ -229,6 +230,16 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 		_, err = w.run(ctx, "update-index", there.Bytes(), "-z", "--add", "--replace", "--remove", "--stdin")
 	}
 	return skipped, err
+}
+
+// lstat is what stands at a path of the working tree. What lies behind a link in the place of a folder is not there, as it is not for git.
+func (w *worktree) lstat(name string) (fs.FileInfo, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(w.c.Top, filepath.FromSlash(dir))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fs.ErrNotExist
+		}
+	}
+	return os.Lstat(filepath.Join(w.c.Top, filepath.FromSlash(name)))
 }
 
 // begins reads the first bytes of a file of the working tree, never through a link that leads out of it.

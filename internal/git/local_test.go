@@ -127,6 +127,25 @@ func TestLocalRangeReadsWhatReplacedASubmodule(t *testing.T) {
 	}
 }
 
+// What lies behind a link in the place of a folder belongs to another place: the files of the folder are gone.
+func TestLocalRangeReadsALinkInThePlaceOfAFolder(t *testing.T) {
+	dir := origin(t, map[string]string{"lib/in/a": "1\n", "other/in/a": "2\n"})
+	if err := os.RemoveAll(filepath.Join(dir, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("other", filepath.Join(dir, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, find(t))
+	l, err := r.Local(t.Context(), dir, "main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"added lib +1 -0", "deleted lib/in/a +0 -1"}, changed(t, r, l)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLocalRangeOfACleanTreeIsHEAD(t *testing.T) {
 	dir := origin(t, map[string]string{"a": "1\n"})
 	shell(t, dir, "checkout", "-q", "-b", "topic")
