@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type place struct{ line, column int }
 
 // parse reads YAML into plain values (libraries, "JSON Schema and YAML": anchors are refused before decoding).
 func parse(name string, data []byte) (*source, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as editors of Windows begin a file
 	s := &source{
 		name: name, data: data, lines: strings.Split(string(data), "\n"),
 		value: map[string]any{}, places: map[string]place{},

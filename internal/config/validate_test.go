@@ -69,6 +69,16 @@ func TestFaultShowsPlaceExcerptAndSuggestion(t *testing.T) {
 	}
 }
 
+// Editors of Windows begin a file with the mark of UTF-8, which is part of no key; places are counted without it.
+func TestTheMarkOfUTF8BeginsAFile(t *testing.T) {
+	if err := Validate(Repository, ".reviewerc", []byte("\ufeffmin_reviewers: 1\r\n")); err != nil {
+		t.Error(err)
+	}
+	if err := Validate(Repository, ".reviewerc", []byte("\ufeffreviewrs: []\n")); err == nil || !strings.HasPrefix(err.Error(), ".reviewerc:1:1: reviewrs: unknown key") {
+		t.Error(err)
+	}
+}
+
 // --reviewers says exec, the file command: whoever mixes them up is told the other word.
 func TestTheOtherWordForAProgram(t *testing.T) {
 	got := faultLines(t, Validate(Repository, ".reviewerc", []byte("reviewers:\n- name: a\n  use: exec\n- name: b\n  use: biultin\n")))
