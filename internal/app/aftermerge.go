@@ -87,7 +87,9 @@ func (s *Service) mergedFacts(ctx context.Context, o Order, client *github.Clien
 		return aftermerge.Facts{}, err
 	}
 	l := &orchestrator.Loop{Forge: client, People: gatekeeper{client}, MarkerKey: key}
-	w, err := s.pin(ctx, o, pr)
+	r := &run{Service: s}
+	defer r.cleanup.run()
+	w, err := r.pin(ctx, o, pr)
 	if errors.Is(err, git.ErrUnknownRevision) { // as of a base branch that was deleted since
 		return l.Merged(ctx, pr, all, newest, false, orchestrator.ContextOptions{})
 	}
@@ -110,9 +112,7 @@ func (s *Service) mergedFacts(ctx context.Context, o Order, client *github.Clien
 // have fetches a commit that is not here, if it can still be had.
 func (h *history) have(ctx context.Context, commit string) {
 	if _, err := h.repo.Resolve(ctx, commit); err != nil && git.IsOID(commit) {
-		opts := h.fetch
-		opts.Refs = []string{commit}
-		_, _ = h.repo.Fetch(ctx, opts) // without it nobody knows what stood there
+		_, _ = h.fetch(ctx, commit) // without it nobody knows what stood there
 	}
 }
 

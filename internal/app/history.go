@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/diff"
@@ -30,8 +31,21 @@ var fetching = failpoint.New("git: fetching")
 // history lends the loop prloop's own repository of one target.
 type history struct {
 	repo *git.Repository
-	// fetch says where the target's commits come from and with which credential; unused for a local range.
-	fetch git.FetchOptions
+	// from says where the target's commits come from and with which credential; unused for a local range.
+	from git.FetchOptions
+	// short is whether a fetch ended because the disk has too little left.
+	short atomic.Bool
+}
+
+// fetch downloads refs, or commits by their ids.
+func (h *history) fetch(ctx context.Context, refs ...string) (map[string]string, error) {
+	opts := h.from
+	opts.Refs = refs
+	got, err := h.repo.Fetch(ctx, opts)
+	if errors.Is(err, git.ErrNoRoom) {
+		h.short.Store(true)
+	}
+	return got, err
 }
 
 // Pin fetches the pull request's head and base, or reads a local range, and names the commits.
@@ -46,10 +60,8 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 	if err := fetching.Hit(); err != nil {
 		return orchestrator.Range{}, err
 	}
-	opts := h.fetch
 	head, base := fmt.Sprintf("refs/pull/%d/head", pr.Number), "refs/heads/"+pr.BaseRef
-	opts.Refs = []string{head, base}
-	got, err := h.repo.Fetch(ctx, opts)
+	got, err := h.fetch(ctx, head, base)
 	if err != nil {
 		return orchestrator.Range{}, err
 	}
@@ -61,8 +73,7 @@ func (h *history) Pin(ctx context.Context, target review.Target, pr review.PullR
 		if _, err := h.repo.Resolve(ctx, want); err == nil {
 			continue
 		}
-		opts.Refs = []string{want}
-		if _, err := h.repo.Fetch(ctx, opts); err != nil {
+		if _, err := h.fetch(ctx, want); err != nil {
 			return orchestrator.Range{}, fmt.Errorf("%s is at %s now, not at %s: %w", ref, got[ref], want, err)
 		}
 	}
@@ -193,15 +204,13 @@ func (h *history) Have(ctx context.Context, commit string) (bool, error) {
 
 // fetchMissing fetches a commit of a pull request by its id, unless it is here.
 func (h *history) fetchMissing(ctx context.Context, commit string) error {
-	if h.fetch.URL == "" || !git.IsOID(commit) {
+	if h.from.URL == "" || !git.IsOID(commit) {
 		return nil
 	}
 	if _, err := h.repo.Resolve(ctx, commit); !errors.Is(err, git.ErrUnknownRevision) {
 		return err
 	}
-	opts := h.fetch
-	opts.Refs = []string{commit}
-	_, err := h.repo.Fetch(ctx, opts)
+	_, err := h.fetch(ctx, commit)
 	return err
 }
 

@@ -237,10 +237,10 @@ type pinned struct {
 }
 
 // pin names the commits of an order and reads the repository's rules. pr is the pull request, if it is about one.
-func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pinned, err error) {
+func (r *run) pin(ctx context.Context, o Order, pr review.PullRequest) (w pinned, err error) {
 	w.target = o.Target
 	if o.Target.Local() {
-		g, err := s.findGit(ctx)
+		g, err := r.findGit(ctx)
 		if err != nil {
 			return w, err
 		}
@@ -254,7 +254,7 @@ func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pi
 		} else if w.rules, err = treeRules(checkout.Top, o.Dir); err != nil {
 			return w, err
 		}
-		if w.history, err = s.openHistory(ctx, o.Target, checkout.Top, ""); err != nil {
+		if w.history, err = r.openHistory(ctx, o.Target, checkout.Top); err != nil {
 			return w, err
 		}
 		if w.target, err = w.history.settled(ctx, o, checkout.Top); err != nil {
@@ -263,13 +263,13 @@ func (s *Service) pin(ctx context.Context, o Order, pr review.PullRequest) (w pi
 		w.commits, err = w.history.Pin(ctx, w.target, pr, checkout.Top)
 		return w, err
 	}
-	if w.history, err = s.openHistory(ctx, o.Target, "", ""); err != nil {
+	if w.history, err = r.openHistory(ctx, o.Target, ""); err != nil {
 		return w, err
 	}
 	if w.commits, err = w.history.Pin(ctx, o.Target, pr, ""); err != nil {
 		return w, err
 	}
-	w.rules, err = s.baseRules(ctx, o.Dir, w.history, pr, w.commits)
+	w.rules, err = r.baseRules(ctx, o.Dir, w.history, pr, w.commits)
 	return w, err
 }
 
@@ -420,6 +420,8 @@ func (s *Service) Rules(ctx context.Context, o Order) (Rules, error) {
 	if err != nil {
 		return Rules{}, err
 	}
-	w, err := s.pin(ctx, o, pr)
+	r := &run{Service: s}
+	defer r.cleanup.run()
+	w, err := r.pin(ctx, o, pr)
 	return w.rules, err
 }

@@ -18,6 +18,7 @@ import (
 // and a row of policy, or the one that is stored when row is nil. from says which file was read.
 func (s *Service) SettingsOf(ctx context.Context, o Order, repo review.Repo, row *policy.Row) (settings config.Settings, from string, err error) {
 	r := &run{Service: s}
+	defer r.cleanup.run()
 	if err := r.meet(ctx, repo); err != nil {
 		return settings, "", err
 	}

@@ -127,15 +127,14 @@ func (r *run) defaultHead(ctx context.Context, t *review.Target) (base, head str
 		return "", "", err
 	}
 	base, t.Repo, r.repoID = at.Branch, at.Repo, at.RepoID
-	if r.history, err = r.openHistory(ctx, *t, "", ""); err != nil {
+	if r.history, err = r.openHistory(ctx, *t, ""); err != nil {
 		return "", "", err
 	}
 	if err := fetching.Hit(); err != nil {
 		return "", "", err
 	}
-	opts, ref := r.history.fetch, "refs/heads/"+base
-	opts.Refs = []string{ref}
-	got, err := r.history.repo.Fetch(ctx, opts)
+	ref := "refs/heads/" + base
+	got, err := r.history.fetch(ctx, ref)
 	return base, got[ref], err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/prloop/prloop/internal/buildlayers"
 	"github.com/prloop/prloop/internal/database"
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/filelock"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/otlp"
@@ -196,36 +198,59 @@ func (s *Service) findGit(ctx context.Context) (*git.Git, error) {
 // reposName is where prloop's own repositories stand in the state folder.
 const reposName = "repos"
 
-// openHistory opens prloop's own repository of a target, for a run; run is empty when it has no id yet.
-func (s *Service) openHistory(ctx context.Context, target review.Target, checkout, run string) (*history, error) {
+// openHistory opens prloop's own repository of a target, for as long as the run is worked on.
+func (r *run) openHistory(ctx context.Context, target review.Target, checkout string) (*history, error) {
 	h := &history{}
 	name := filepath.Join("local", fingerprint(checkout))
 	if !target.Local() {
-		client, err := s.GitHubFor(ctx, target.Repo)
+		client, err := r.GitHubFor(ctx, target.Repo)
 		if err != nil {
 			return nil, err
 		}
 		clone := client.Clone(target.Repo)
-		h.fetch = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
+		h.from = git.FetchOptions{URL: clone.URL, Helper: clone.Helper, Credential: clone.Env}
 		name = filepath.Join(target.Repo.Host, target.Repo.Owner, target.Repo.Name)
-		if err := s.room(ctx, s.opts.State, run); err != nil { // before anything is fetched
+		if err := r.room(ctx, r.opts.State, r.id); err != nil { // before anything is fetched
 			return nil, err
 		}
 	}
-	g, err := s.findGit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if h.repo, err = g.Open(ctx, filepath.Join(s.opts.State, reposName, name+".git")); err != nil {
+	if err := r.openRepo(ctx, h, name+".git"); err != nil {
 		return nil, err
 	}
 	if !target.Local() {
-		s.forgetFixes(ctx, h.repo, run, wallclock.Now())
+		r.forgetFixes(ctx, h.repo, r.id, wallclock.Now())
 		if err := h.repo.Collect(ctx, wallclock.Now()); err != nil {
-			s.log.Warn("objects that nothing refers to were not collected", "repository", target.Repo, "err", err)
+			r.log.Warn("objects that nothing refers to were not collected", "repository", target.Repo, "err", err)
 		}
 	}
 	return h, nil
+}
+
+// openRepo opens a repository of prloop's own, and keeps it from being removed until the run is left.
+func (r *run) openRepo(ctx context.Context, h *history, name string) error {
+	g, err := r.findGit(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		if h.repo, err = g.Open(ctx, filepath.Join(r.opts.State, reposName, name)); err != nil {
+			return err
+		}
+		held, err := filelock.Shared(ctx, h.repo.Dir())
+		if errors.Is(err, fs.ErrNotExist) { // removed in between
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("open repository: %w", err)
+		}
+		r.cleanup.add(func() {
+			held.Close()
+			if h.short.Load() {
+				r.forgetRepos(context.WithoutCancel(ctx), r.opts.State)
+			}
+		})
+		return nil
+	}
 }
 
 // fixesKept is how long an unfinished run's fixes are kept: as long as the engine keeps a finished run's steps.

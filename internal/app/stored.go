@@ -212,7 +212,7 @@ func (r *run) rebuild(ctx context.Context, st stored, today Today) (looping, err
 	}
 	r.takeBackStatus(ctx)
 	r.forgetArtifacts(st.Run)
-	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout, st.Run); err != nil {
+	if r.history, err = r.openHistory(ctx, st.Target, st.Checkout); err != nil {
 		return nil, fmt.Errorf("open the repository of run %s: %w", st.Run, err)
 	}
 	r.history.withhold(st.Context.NeverRead)

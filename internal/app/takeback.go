@@ -182,7 +182,7 @@ func (r *run) unprepared(ctx context.Context, o Order, pr review.PullRequest) {
 func (r *run) gateOf(ctx context.Context, o Order, pr review.PullRequest) (plan *gate.Plan, err error) {
 	h := r.history
 	if h == nil {
-		if h, err = r.openHistory(ctx, o.Target, "", ""); err != nil {
+		if h, err = r.openHistory(ctx, o.Target, ""); err != nil {
 			return nil, err
 		}
 	}

@@ -120,12 +120,31 @@ func (r *Repository) tidy(ctx context.Context) error {
 // they belong to takes that long.
 const halfMadeFor = 24 * time.Hour
 
-// Sweep removes what kills in the middle of making a repository, an index or a pack left below a folder of repositories (see
+// goneSuffix ends the name of a repository's folder while it is removed. Names of repositories end in .git.
+const goneSuffix = ".gone"
+
+// Remove removes the repository in dir, whose folder the caller has locked (filelock.TryFolder): whoever opens it meanwhile makes a new one.
+func Remove(dir string) error {
+	gone := dir + goneSuffix
+	if err := os.RemoveAll(gone); err != nil { // what a killed removal left
+		return err
+	}
+	if err := os.Rename(dir, gone); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// Sweep removes what kills in the middle of making or removing a repository, an index or a pack left below a folder of repositories (see
 // threats.md T104). What cannot be read or removed is left.
 func Sweep(repos string, now time.Time) {
 	_ = filepath.WalkDir(repos, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil //nolint:nilerr // what cannot be read is left
+		}
+		if strings.HasSuffix(path, ".git"+goneSuffix) {
+			_ = os.RemoveAll(path)
+			return fs.SkipDir
 		}
 		if halfMade(path) {
 			if info, err := d.Info(); err == nil && now.Sub(info.ModTime()) > halfMadeFor {

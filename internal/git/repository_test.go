@@ -258,13 +258,13 @@ func TestBorrowingSavesTheDownloadAndMayVanish(t *testing.T) {
 	}
 }
 
-// threats.md T104: what a kill in the middle of git work left goes after a day, and nothing that only has such a name.
+// threats.md T104: what a kill in the middle of git work left goes after a day, what one in the middle of a removal left at once, and nothing that only has such a name.
 func TestSweep(t *testing.T) {
 	repos, now := t.TempDir(), time.Now()
 	old, stays := now.Add(-2*halfMadeFor), []string{
 		"github.com/acme/index-cards.git/refs", "github.com/index-corp/widgets.git/refs", "github.com/acme/widgets.git/objects/index-1",
 	}
-	goes := []string{"github.com/acme/.new-123/refs", "github.com/acme/widgets.git/index-123", "local/0a1b.git/index-take-9/x"}
+	goes := []string{"github.com/acme/.new-123/refs", "github.com/acme/widgets.git/index-123", "local/0a1b.git/index-take-9/x", "github.com/acme/gadgets.git.gone/refs"}
 	young := []string{"github.com/acme/.new-456", "github.com/acme/widgets.git/index-456"}
 	for _, name := range slices.Concat(stays, goes, young) {
 		if err := os.MkdirAll(filepath.Join(repos, name), 0o700); err != nil {
@@ -288,6 +288,23 @@ func TestSweep(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(repos, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}
+	}
+}
+
+// A repository is gone at once for whoever opens it, and what a killed removal left does not keep the next from it (threats.md T718).
+func TestRemove(t *testing.T) {
+	g := find(t)
+	r := open(t, g)
+	write(t, r.dir+goneSuffix, "objects/pack/x.pack", "PACK")
+	if err := Remove(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(r.dir + "*")
+	if err != nil || len(left) != 0 {
+		t.Errorf("left are %q, %v", left, err)
+	}
+	if _, err := g.Open(t.Context(), r.dir); err != nil {
+		t.Error(err)
 	}
 }
 
