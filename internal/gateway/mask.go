@@ -30,7 +30,8 @@ func (g *Gateway) Show(texts ...string) { g.masks.Show(texts...) }
 
 // Show names texts that prloop made of what is masked already, such as the change as a reviewer is told it. Their lines reach
 // models as they are: coverage is counted on them, and a mask over a whole request learns values of one text and takes them out of
-// another, so that a description could hide code. Known is applied to them all the same.
+// another, so that a description could hide code. What is learned later than they were shown hides nothing of them either. Known is
+// applied to them all the same.
 func (m *Masks) Show(texts ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +85,7 @@ func (m *Masks) Mask(s string) string {
 		s = o.text
 	}
 	if m.Learned != nil {
-		s = m.Learned(s)
+		s = keepLines(s, m.Learned(s), shown)
 	}
 	return s
 }

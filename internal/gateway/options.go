@@ -89,7 +89,7 @@ type Options struct {
 	Mask func(text string) string
 	// MaskKnown is applied to what Mask leaves, shown lines included. It too must be pure and safe for concurrent use.
 	MaskKnown func(text string) string
-	// MaskLearned is applied last, to every text of every call: what it masks may grow. It must be safe for concurrent use.
+	// MaskLearned is applied last, to every text of every call but the lines that were shown: what it masks may grow. It must be safe for concurrent use.
 	MaskLearned func(text string) string
 	// Observe is told how every call to a model ended; nil observes nothing. It must be safe for concurrent use.
 	Observe func(Observation)
