@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -21,7 +22,7 @@ const ShowSecrets = "show"
 // masked takes the values that look like secrets out of everything that was read for a round, and counts them. What it gives is
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
 // touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
-// whole. What may be a secret anywhere learned has from then on. It ends with the context.
+// whole. What may be a secret anywhere learned has from then on, but for what stands in the name of a changed file as it is told. It ends with the context.
 func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.Learned) (Snapshot, error) {
 	var texts, diffs []*string
 	b := &s.Brief
@@ -90,6 +91,14 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 	s.Discussion, said = discussionTexts(s.Discussion, said)
 	s.Conversation, said = conversationTexts(s.Conversation, said)
 	words = slices.AppendSeq(words, slices.Chunk(said, 1)) // each by somebody else
+	learned = cmp.Or(learned, &sanitize.Learned{})
+	var told []string
+	for _, f := range b.Files {
+		for _, side := range []string{"a/", "b/", "./"} { // as diffs and agents write them
+			told = append(told, side+f.Path, side+f.OldPath)
+		}
+	}
+	learned.Spare(told...)
 	before := make([]string, len(b.Files))
 	for i := range b.Files {
 		before[i] = b.Files[i].Diff

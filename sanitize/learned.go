@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"index/suffixarray"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ type Learned struct {
 	mu     sync.Mutex
 	values []string
 	places *needles.Index
+	// spared are the texts of Spare, a line each.
+	spared *suffixarray.Index
 }
 
 // Learn adds those of some values that nobody can take for a word of another text.
@@ -21,9 +24,35 @@ func (l *Learned) Learn(values ...string) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !Random(v) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := slices.Concat(l.values, values)
+	l.keep(slices.Concat(l.values, values))
+}
+
+// Spare forgets what stands in texts that are shown to everybody, such as names of files, and learns it never again: whoever gives a file the name of a value
+// could otherwise have it called by a mask that leads nobody to it.
+func (l *Learned) Spare(texts ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := strings.Join(slices.DeleteFunc(slices.Clone(texts), l.spares), "\n")
+	if all == "" {
+		return
+	}
+	if l.spared != nil {
+		all += "\n" + string(l.spared.Bytes())
+	}
+	l.spared = suffixarray.New([]byte(all))
+	l.keep(slices.Clone(l.values))
+}
+
+// spares reports whether a value stands in a text of Spare.
+func (l *Learned) spares(v string) bool {
+	return l.spared != nil && l.spared.Lookup([]byte(v), 1) != nil
+}
+
+// keep sets the values, without those that are spared.
+func (l *Learned) keep(all []string) {
+	all = slices.DeleteFunc(all, l.spares)
 	slices.Sort(all)
-	if all = slices.Compact(all); len(all) > len(l.values) {
+	if all = slices.Compact(all); len(all) != len(l.values) {
 		l.values, l.places = all, needles.NewIndex(all)
 	}
 }

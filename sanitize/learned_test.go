@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,23 @@ func TestLearned(t *testing.T) {
 	policy := Policy{Learned: known}
 	if texts, err := Comment("It dials with "+value+".", Marker{}, policy); err != nil || strings.Contains(texts[0].String(), value) {
 		t.Errorf("posted: %q, %v", texts, err)
+	}
+}
+
+// What stands in the name of a file that everybody is shown is no value, whenever it was learned; what goes beyond it is one.
+func TestLearnedSpares(t *testing.T) {
+	const value, other = "q7Rz2Lm9Xc4Vb8Nt1Wk6", "w3Ke9Tz5Yh1Bn7Qx2Rd8"
+	known := &Learned{}
+	known.Learn(value, other, "c/"+value)
+	known.Spare("b/" + value + ".go")
+	known.Spare("b/main.go", "")
+	known.Spare("b/main.go")
+	known.Learn(value, "b/"+value)
+	if got := known.Values(); !slices.Equal(got, []string{"c/" + value, other}) {
+		t.Errorf("it knows %q", got)
+	}
+	if got, want := known.Mask("b/"+value+".go dials with "+other), "b/"+value+".go dials with [REDACTED]"; got != want {
+		t.Errorf("masked: %q", got)
 	}
 }
 
