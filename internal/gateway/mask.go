@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"strings"
 	"sync"
 )
@@ -71,7 +72,7 @@ func (m *Masks) Mask(s string) string {
 	if !known {
 		t := s
 		if m.Values != nil {
-			t = keepLines(s, m.Values(s), shown)
+			t = maskUnshown(s, m.Values, shown)
 		}
 		if m.Known != nil {
 			t = m.Known(t)
@@ -85,9 +86,66 @@ func (m *Masks) Mask(s string) string {
 		s = o.text
 	}
 	if m.Learned != nil {
-		s = keepLines(s, m.Learned(s), shown)
+		s = maskUnshown(s, m.Learned, shown)
 	}
 	return s
+}
+
+// maskUnshown masks a text in which the lines that are shown stay, and the JSON strings that hold nothing else: a command may hand on its request as it
+// got it.
+func maskUnshown(s string, mask func(string) string, shown map[string]struct{}) string {
+	var b strings.Builder
+	for s != "" {
+		start, end := shownString(s, shown)
+		if start > 0 {
+			b.WriteString(keepLines(s[:start], mask(s[:start]), shown))
+		}
+		b.WriteString(s[start:end])
+		s = s[end:]
+	}
+	return b.String()
+}
+
+// shownString is the place of the first JSON string of several lines that are all shown; the end of the text when there is none.
+func shownString(s string, shown map[string]struct{}) (start, end int) {
+	if len(shown) == 0 || !strings.Contains(s, `\n`) {
+		return len(s), len(s)
+	}
+	for start = max(0, strings.IndexByte(s, '"')); ; start = end - 1 { // what ends one may begin the next, if the text has an odd one before
+		n := stringEnd(s[start:])
+		if n == 0 {
+			return len(s), len(s)
+		}
+		if end = start + n; holdsShown(s[start:end], shown) {
+			return start, end
+		}
+	}
+}
+
+// stringEnd is the length of the JSON string that a text begins with; 0 when it does not end.
+func stringEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func holdsShown(quoted string, shown map[string]struct{}) bool {
+	var text string
+	if !strings.Contains(quoted, `\n`) || json.Unmarshal([]byte(quoted), &text) != nil {
+		return false
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if _, ok := shown[line]; !ok && line != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // keepLines is a masked text in which the lines that are shown stand as they were. A mask that does not keep the lines keeps none.

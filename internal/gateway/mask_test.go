@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -93,6 +94,38 @@ func TestShownLinesStay(t *testing.T) {
 	}
 	if got := ask(text); !strings.HasSuffix(got, "the !\nthe end os.system(request") || !strings.Contains(got, "\n"+code+"\n") {
 		t.Errorf("after more was shown: %q", got)
+	}
+}
+
+// A command may hand on its request as JSON: a diff in it that was shown stays, however it is encoded, and what stands around it does not.
+func TestShownStringsStay(t *testing.T) {
+	hide := func(s string) string { return strings.ReplaceAll(s, "secret", "#") }
+	const diff = "+say \"<secret>\"\n-b\\c\n"
+	m := Masks{Values: hide, Learned: hide}
+	m.Show(diff)
+	for _, text := range []string{diff, "+say \"<secret>\"", "+other \"secret\"\n-b\\c\n", diff + "secret"} {
+		plain, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, around := range []string{`{"secret":1,"diff":%s,"title":"secret\n"}`, "A 5\" secret:\n%s", `%s"`, `%s%[1]s secret\`} {
+			sent, want := fmt.Sprintf(around, plain), fmt.Sprintf(hide(around), plain)
+			if text != diff {
+				want = hide(want)
+			}
+			if got := m.Mask(sent); got != want {
+				t.Errorf("%s\nis sent as\n%s\nwant\n%s", sent, got, want)
+			}
+		}
+	}
+	var other bytes.Buffer
+	e := json.NewEncoder(&other)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(map[string]string{"diff": diff}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Mask(other.String()); got != other.String() {
+		t.Errorf("another encoder's is sent as %s", got)
 	}
 }
 
