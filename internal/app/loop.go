@@ -145,24 +145,10 @@ func (r *run) secrets(target review.Target) []string {
 			all = append(all, hex.EncodeToString(one))
 		}
 	}
-	all = slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text (threats.md "Secrets")
-	return append(all, databaseSecrets(r.opts.Database)...)
-}
-
-// databaseSecrets are the password in the address of a database. A short one counts if it is none of the words that reports are made of: people choose it, and
-// the database is open to whoever reads it.
-func databaseSecrets(address string) []string {
-	if address == "" {
-		return nil
+	if a, err := postgres.Parse(r.opts.Database); err == nil && r.opts.Database != "" {
+		all = append(all, a.Password())
 	}
-	a, err := postgres.Parse(address)
-	if err != nil {
-		return nil
-	}
-	if p := a.Password(); len(p) >= 16 || len(p) >= 8 && sanitize.LettersAndDigits(p) {
-		return []string{p}
-	}
-	return nil
+	return slices.DeleteFunc(all, func(secret string) bool { return len(secret) < 16 }) // they would match ordinary text, and guesses of an author (threats.md "Secrets")
 }
 
 // launcher puts together what starts the agents of the run, and shields this process from them.
