@@ -10,7 +10,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -30,6 +29,7 @@ const (
 type Included struct {
 	// named are files, patterns what GitLab finds some by.
 	named, patterns, actions map[string]bool
+	reasons                  map[string]reason
 	// beyond is true where the CI's own files are more than is read: then any configuration may be a part of them.
 	beyond bool
 }
@@ -38,11 +38,12 @@ type Included struct {
 func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
 	if in.named == nil {
 		in.named, in.patterns, in.actions = map[string]bool{}, map[string]bool{}, map[string]bool{}
+		in.reasons = map[string]reason{}
 	}
 	all := slices.Sorted(maps.Keys(sizes))
 	var next []string
 	for _, name := range all {
-		if why, _ := lookUp(spelling.Fold(name)); why == runsCI && !vendored.MatchString(name) && (pipeline(name) || unnamed.MatchString(name)) {
+		if (pipeline(name) || unnamed.MatchString(name)) && !vendored.MatchString(name) && in.reason(name) == runsCI {
 			next = append(next, name)
 		}
 		if folder := path.Dir(name); action.MatchString(name) && folder != "." { // the root's would be the whole repository
@@ -51,6 +52,9 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 	}
 	files, bytes, seen := 0, int64(0), map[string]bool{}
 	for depth := range includedDepth {
+		if len(next) == 0 {
+			return nil
+		}
 		var names []string
 		for _, name := range next {
 			if !seen[name] && files < includedFiles && bytes+sizes[name] <= IncludedBytes {
@@ -70,12 +74,20 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 		}
 		in.beyond = in.beyond || len(in.patterns) > includedPatterns
 		next = slices.DeleteFunc(slices.Clone(all), func(name string) bool {
-			// What other tools are known to read says nothing to a CI, and what is JSON includes nothing.
-			why, _ := Acts(name)
-			return seen[name] || !pipeline(name) || path.Ext(name) == ".json" || why != "" && why != string(runsCI) || in.why(name) == ""
+			// What is JSON includes nothing, and what other tools are known to read says nothing to a CI.
+			return seen[name] || !pipeline(name) || path.Ext(name) == ".json" || in.why(name) == "" || !slices.Contains([]reason{runsCI, harmless}, in.reason(name))
 		})
 	}
 	return nil
+}
+
+// reason is what Acts says of a name. Trees have most of theirs in common.
+func (in *Included) reason(name string) reason {
+	if _, known := in.reasons[name]; !known {
+		why, _ := Acts(name)
+		in.reasons[name] = reason(why)
+	}
+	return in.reasons[name]
 }
 
 var (

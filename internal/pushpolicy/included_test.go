@@ -101,3 +101,14 @@ func TestMoreCIThanIsRead(t *testing.T) {
 		}
 	}
 }
+
+// Where no file is a CI's, nothing is read.
+func TestNothingIsReadWithoutCI(t *testing.T) {
+	err := (&Included{}).Add(map[string]int64{"config/app.yml": 1, "a.go": 1, "package.json": 1}, func(names []string) (map[string][]byte, error) {
+		t.Errorf("%q are read", names)
+		return nil, nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
