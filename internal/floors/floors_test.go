@@ -190,6 +190,7 @@ var vendors = map[string][]string{
 	"github.com/odvcencio/gotreesitter":        {"internal/symbols"},
 	"github.com/invopop/jsonschema":            {"internal/schema"},
 	"github.com/goccy/go-yaml":                 {"internal/config"},
+	"go.yaml.in/yaml":                          {"internal/pushpolicy"}, // bounded where it reads what others wrote
 	"github.com/coder/acp-go-sdk":              {"internal/acp"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/acp"},
 	"github.com/vektah/gqlparser/v2":           {"internal/testkit/forge", "internal/github"},

@@ -30,7 +30,7 @@ type Included struct {
 	// named are files, patterns what GitLab finds some by.
 	named, patterns, actions map[string]bool
 	reasons                  map[string]reason
-	// beyond is true where the CI's own files are more than is read: then any configuration may be a part of them.
+	// beyond is true where the CI's own files, and what they include, are more than is read: then any configuration may be a part of them.
 	beyond bool
 }
 
@@ -51,7 +51,7 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 		}
 	}
 	files, bytes, seen := 0, int64(0), map[string]bool{}
-	for depth := range includedDepth {
+	for range includedDepth {
 		if len(next) == 0 {
 			return nil
 		}
@@ -61,7 +61,7 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 				seen[name], names, files, bytes = true, append(names, name), files+1, bytes+sizes[name]
 			}
 		}
-		if depth == 0 && len(names) < len(next) {
+		if len(names) < len(next) {
 			in.beyond = true
 			return nil
 		}
@@ -95,8 +95,7 @@ var (
 	action   = lazyregexp.New(`(?i)(^|/)action\.ya?ml$`)
 	// unnamed are the CI's files whose names have no ending of their own.
 	unnamed = lazyregexp.New(`(?i)(^|/)(jenkinsfile[^/]*|[^./]+)$`)
-	// includes are the places where GitLab takes a pattern.
-	includes = lazyregexp.New(`\b(include|local):[^\n]*(\n[ \t]*-[^\n]*)*`)
+	quoted  = lazyregexp.New(`"[^"\n]+"|'[^'\n]+'`)
 )
 
 // pipeline reports that a pipeline may be made of a file of this name. Scripts and sources are not meant: they act when the project runs.
@@ -106,15 +105,19 @@ func pipeline(name string) bool {
 
 // mentions takes what the text of a file names, from the root of the tree or from the file's own folder.
 func (in *Included) mentions(file, text string) {
-	for _, word := range paths(text) {
-		for _, name := range []string{path.Join(".", word), path.Join(path.Dir(file), word)} {
-			if pipeline(name) {
-				in.named[name] = true
+	for _, value := range textsOf(file, text) {
+		words := paths(value.text)
+		for _, word := range words {
+			for _, name := range []string{path.Join(".", word), path.Join(path.Dir(file), word)} {
+				if pipeline(name) {
+					in.named[name] = true
+				}
 			}
 		}
-	}
-	for _, list := range includes.FindAllString(text, -1) {
-		for _, word := range paths(list) {
+		if !slices.Contains(value.below, "include") && !slices.Contains(value.below, "local") {
+			continue
+		}
+		for _, word := range words { // there GitLab takes patterns
 			if strings.Contains(word, "*") {
 				in.patterns[path.Join(".", strings.ReplaceAll(word, "**.", "**/*."))] = true
 			}
@@ -122,10 +125,29 @@ func (in *Included) mentions(file, text string) {
 	}
 }
 
-// paths are the words of a text that may be paths. Azure says with an @ in which repository one stands.
-func paths(text string) (all []string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;:()[]{}<>=|&$!?#\\%^", r) }) {
-		all = append(all, word)
+// textsOf are the texts of a CI's file. Where it is YAML that cannot be read, all of it may stand below any key.
+func textsOf(file, text string) []yamlText {
+	var below []string
+	if ext := strings.ToLower(path.Ext(file)); ext == ".yml" || ext == ".yaml" {
+		all, err := yamlTexts(text)
+		if err == nil {
+			return all
+		}
+		below = []string{"include"}
+	}
+	all := []yamlText{{text, below}}
+	for _, q := range quoted.FindAllString(text, -1) {
+		all = append(all, yamlText{q[1 : len(q)-1], below})
+	}
+	return all
+}
+
+// paths are what of a text may be a path: its words, and all of it, since a name may have blanks. Azure takes backslashes for slashes, and
+// says with an @ in which repository a file stands.
+func paths(text string) []string {
+	text = strings.ReplaceAll(text, `\`, "/")
+	all := append(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;:()[]{}<>=|&$!?#%^", r) }), strings.TrimSpace(text))
+	for _, word := range all {
 		if at := strings.LastIndexByte(word, '@'); at > 0 {
 			all = append(all, word[:at])
 		}

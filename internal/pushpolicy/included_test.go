@@ -74,7 +74,33 @@ func TestWhatCIIncludesIsProtected(t *testing.T) {
 	}
 }
 
-// Where CI says more than is read, any configuration may be a part of it. What it includes beyond that is protected, and not read.
+// The ways of writing YAML, and those in which systems write paths, make no difference (threats.md T711).
+func TestHowIncludesAreWritten(t *testing.T) {
+	for _, c := range []struct{ ci, text, want string }{
+		{".gitlab-ci.yml", "include:\n  # all\n\n  - 'ci/*.yml'\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "include: [\n  'ci/*.yml'\n]\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "\"include\" : ['ci/*.yml']\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "include:\n  - template: X\n    rules: []\n  - \"\\x63i/*.yml\"\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "include:\n  - template: X\n  - {rules: [], 'local': ci jobs/*.yml}\n", "ci jobs/a.yml"},
+		{".gitlab-ci.yml", ".parts: &parts ['ci/*.yml']\ninclude: *parts\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "spec: {inputs: {}}\n---\ninclude: ci/*.yml\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "a: b: c\nparts:\n- ci/*.yml\n", "ci/a.yml"},
+		{".gitlab-ci.yml", "include: part.yml", "part.yml"},
+		{"azure-pipelines.yml", "jobs:\n- template: build jobs/a.yml\n", "build jobs/a.yml"},
+		{"azure-pipelines.yml", "jobs:\n- template: templates\\a.yml@self\n", "templates/a.yml"},
+		{"Jenkinsfile", "load 'ci jobs/a.groovy'\n", "ci jobs/a.groovy"},
+	} {
+		in := included(t, map[string]string{c.ci: c.text})
+		if len(in.Check([]Change{{Path: c.want, Status: 'M'}}, nil)) == 0 {
+			t.Errorf("%q: %s may be changed", c.text, c.want)
+		}
+		if len(in.Check([]Change{{Path: "config/a.yml", Status: 'M'}}, nil)) > 0 {
+			t.Errorf("%q: everything is refused", c.text)
+		}
+	}
+}
+
+// Where CI, or what it includes, says more than is read, any configuration may be a part of it.
 func TestMoreCIThanIsRead(t *testing.T) {
 	many := map[string]string{".travis.yml": "script: make\n"}
 	for i := range includedFiles {
@@ -94,10 +120,19 @@ func TestMoreCIThanIsRead(t *testing.T) {
 			}
 		}
 	}
-	in := included(t, map[string]string{".gitlab-ci.yml": "include: {local: a.yml}\n", "a.yml": "include: {local: b.yml}\n" + strings.Repeat("#", IncludedBytes), "b.yml": ""})
-	for name, want := range map[string]bool{"a.yml": true, "b.yml": false} {
-		if got := len(in.Check([]Change{{Path: name, Status: 'M'}}, nil)) > 0; got != want {
-			t.Errorf("%s is refused: %v", name, got)
+	parts := map[string]string{".gitlab-ci.yml": "include: ci/*.yml\n", "b.yml": ""}
+	for i := range includedFiles {
+		parts[fmt.Sprintf("ci/%03d.yml", i)] = ""
+	}
+	for what, tree := range map[string]map[string]string{
+		"bytes": {".gitlab-ci.yml": "include: {local: a.yml}\n", "a.yml": "include: {local: b.yml}\n" + strings.Repeat("#", IncludedBytes), "b.yml": ""},
+		"files": parts,
+	} {
+		in := included(t, tree)
+		for name, want := range map[string]bool{"b.yml": true, "b.sh": false} {
+			if got := len(in.Check([]Change{{Path: name, Status: 'M'}}, nil)) > 0; got != want {
+				t.Errorf("what is included is more than is read, %s: %s is refused: %v", what, name, got)
+			}
 		}
 	}
 }
