@@ -93,6 +93,8 @@ func (in *Included) reason(name string) reason {
 var (
 	vendored = lazyregexp.New(`(^|/)(vendor|node_modules)/`)
 	action   = lazyregexp.New(`(?i)(^|/)action\.ya?ml$`)
+	// workflow are the files that are written as GitHub's are.
+	workflow = lazyregexp.New(`(?i)(^|/)\.(github|gitea|forgejo)/workflows/|(^|/)action\.ya?ml$`)
 	// unnamed are the CI's files whose names have no ending of their own.
 	unnamed = lazyregexp.New(`(?i)(^|/)(jenkinsfile[^/]*|[^./]+)$`)
 	quoted  = lazyregexp.New(`"[^"\n]+"|'[^'\n]+'`)
@@ -106,6 +108,9 @@ func pipeline(name string) bool {
 // mentions takes what the text of a file names, from the root of the tree or from the file's own folder.
 func (in *Included) mentions(file, text string) {
 	for _, value := range textsOf(file, text) {
+		if workflow.MatchString(file) && value.includesNothing() {
+			continue
+		}
 		words := paths(value.text)
 		for _, word := range words {
 			for _, name := range []string{path.Join(".", word), path.Join(path.Dir(file), word)} {
@@ -140,6 +145,16 @@ func textsOf(file, text string) []yamlText {
 		all = append(all, yamlText{q[1 : len(q)-1], below})
 	}
 	return all
+}
+
+// includesNothing reports that a text of a workflow of GitHub, Gitea or Forgejo is a command, whose files are as its scripts, or a path that
+// tells when it runs. No such command adds to the pipeline. What an input of an action stands for nobody knows.
+func (t yamlText) includesNothing() bool {
+	if len(t.below) == 0 || slices.Contains(t.below, "with") {
+		return false
+	}
+	last := t.below[len(t.below)-1]
+	return last == "run" || t.below[0] == "on" && (last == "paths" || last == "paths-ignore")
 }
 
 // paths are what of a text may be a path: its words, and all of it, since a name may have blanks. Azure takes backslashes for slashes, and

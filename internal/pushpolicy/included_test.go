@@ -36,20 +36,22 @@ func TestWhatCIIncludesIsProtected(t *testing.T) {
 		"azure-pipelines.yml":      "jobs:\n- template: templates/build.yml\n- template: templates/other.yml@self\n",
 		"templates/build.yml":      "steps:\n- template: steps.yml\n- template: ../shared/steps.yml\n",
 		"Jenkinsfile.release":      "load 'jenkins/steps.groovy'\nsh 'python3 tools/build.py'\n",
-		".github/workflows/ci.yml": "jobs: {a: {steps: [{uses: ./}, {run: lint api/openapi.yaml}]}}\n",
+		".github/workflows/ci.yml": "on: {push: {paths: [k8s/app.yml]}}\njobs: {a: {steps: [{uses: ./, with: {file: api/openapi.yaml, run: api/run.yml}}, {run: yq . config/app.yml}]}}\n",
 		"tools/setup/action.yml":   "runs: {using: node20, main: index.js}\n",
 		"second/action.yaml":       "runs: {using: composite}\n",
 		"action.yml":               "runs: {using: node20, main: dist/index.js}\n",
 		"api/openapi.yaml":         "paths: {}\n",
+		".circleci/config.yml":     "jobs: {a: {steps: [{run: setup ci/circle.yml}]}}\n",
 		"vendor/x/.travis.yml":     "script: config/vendored.yml\n",
 		"package-lock.json":        "config/packages.yml\n",
 	})
 	const file, folder = "a CI configuration includes it", "it is in the folder of an action"
 	for name, want := range map[string]string{
 		"ci/test.yml": file, "ci/deep/more.yml": file, "ci/deep/deeper.yml": file, "parts/new.yml": file, "all/a/b.yaml": file, "templates/build.yml": file, "templates/other.yml": file,
-		"templates/steps.yml": file, "shared/steps.yml": file, "jenkins/steps.groovy": file, "data.json": file, "api/openapi.yaml": file,
+		"templates/steps.yml": file, "shared/steps.yml": file, "jenkins/steps.groovy": file, "data.json": file, "api/openapi.yaml": file, "api/run.yml": file, "ci/circle.yml": file,
 		"tools/setup/index.js": folder, "tools/setup/new/a.sh": folder, "second/run.sh": folder,
 		"ci/run.sh": "", "tools/build.py": "", "dist/index.js": "", "parts/sub/a.yml": "", "docs/a.yml": "", "ci/other.yml": "", "config/vendored.yml": "", "config/packages.yml": "", "tools/a.go": "",
+		"config/app.yml": "", "k8s/app.yml": "",
 		"ci/deep/deepest.yml": "",
 	} {
 		got := ""
