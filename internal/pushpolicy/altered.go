@@ -58,9 +58,10 @@ func altered(c Change) []TestChange {
 	return found
 }
 
-// program reports that a file is one of the program: below the sources of Java, or in a folder of features below sources, under no test's name.
+// program reports that a file is one of the program: below the sources of Java, or in a folder of features below sources, under no test's name
+// and not among steps.
 func program(name string) bool {
-	return sources.MatchString(name) || len(schemes(name)) == 0 && testFolder(name) == features && folders(name)[0] != features
+	return sources.MatchString(name) || len(schemes(name)) == 0 && testFolder(name) == features && folders(name)[0] != features && !ofFeatures.MatchString(name)
 }
 
 var sources = lazyregexp.New(`(^|/)src/main/(java|kotlin|groovy|scala)/`)

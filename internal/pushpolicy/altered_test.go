@@ -54,9 +54,18 @@ func TestAltered(t *testing.T) {
 		{"what tests expect", "Shop.Tests/Cart.Total.verified.txt", "1\n", "1", "2", "changed 0"},
 		{"what tests are given", "src/__fixtures__/cart.json", "1\n", "1", "2", "changed 0"},
 		{"a step of the program's tests", "features/steps/a.rb", "Then(/x/) do\n  f\nend\n", "  f\n", "", "changed 2"},
+		{"a step below a folder", "backend/features/steps/login.py", "def step(c):\n    assert c.n\n", "assert c.n", "pass", "changed 2"},
+		{"what runs before it", "web/features/env/environment.py", "x = 1\n", "1", "2", "changed 1"},
+		{"steps of Cucumber", "app/features/step_definitions/login.rb", "Then(/x/) do\n  f\nend\n", "  f\n", "", "changed 2"},
+		{"what they stand on", "app/features/support/env.rb", "a\n", "a", "b", "changed 1"},
+		{"helpers of tests", "internal/testutil/check.go", "package testutil\n\nfunc Same() { f() }\n", " f() ", "", "changed 3"},
+		{"a kit of theirs", "shop-testkit/cart.ts", "a();\n", "a()", "b()", "changed 1"},
+		{"helpers in capitals", "src/TestHelpers/Cart.cs", "a();\n", "a()", "b()", "changed 1"},
+		{"what is put in a module's place", "__mocks__/axios.js", "a();\n", "a()", "b()", "changed 1"},
 		{"a folder of features that is the program's", "src/features/cart.ts", "a();\n", "a()", "b()", ""},
 		{"a source of Java", "src/main/java/a/TestController.java", "class TestController {\n}\n", "{\n", "{\n    int a;\n", ""},
 		{"words that only hold the letters", "contest/latest/attestation.go", "package a\n", "a", "b", ""},
+		{"and others", "testimonials/testlibrary/protestkit/a.go", "package a\n", "a", "b", ""},
 	} {
 		got := ""
 		for _, f := range altered(edited(c.path, c.before, strings.Replace(c.before, c.old, c.new, 1))) {
@@ -68,6 +77,9 @@ func TestAltered(t *testing.T) {
 	}
 	if got := altered(add("src/lib.rs", strings.Split(rust, "\n")...)); len(got) != 1 || got[0].Kind != TestAdded {
 		t.Errorf("a new source with tests: %v", got)
+	}
+	if got := altered(add("__mocks__/axios.js", "module.exports = {};")); len(got) != 1 || got[0].Kind != TestAdded {
+		t.Errorf("a module that all tests get in place of another: %v", got)
 	}
 	unread := changed("src/lib.rs", one("    assert_eq!(add(), ());"), nil)
 	if got := altered(unread); len(got) != 1 || got[0].Kind != TestChanged {

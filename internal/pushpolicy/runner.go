@@ -140,12 +140,15 @@ func folders(name string) []string {
 	return parts[:len(parts)-1]
 }
 
-// testFolders are those with a word for tests in their name, and some whose whole name is one.
-var testFolders = lazyregexp.New(`(?i:(^|[-_.])(tests?|testing|testsuites?|selftests?|unittests|e2e)([-_.]|$))|[a-z0-9](Tests?|TestSuite)([A-Z_.-]|$)|^tests?[A-Z]|` +
-	`^(?i:specs?|androidtest|integrationtest|features|conformance|acceptance)$`)
+// testFolders are those with a word for tests or their helpers in their name, and some whose whole name is one.
+var testFolders = lazyregexp.New(`(?i:(^|[-_.])(tests?|testing|test(suite|util|utilitie|helper|support|kit|lib)s?|testutility|selftests?|unittests|e2e)([-_.]|$))|[a-z0-9](Tests?|TestSuite)([A-Z_.-]|$)|^tests?[A-Z]|` +
+	`^(?i:specs?|androidtest|integrationtest|features|conformance|acceptance|__mocks__)$`)
 
 // features is a folder of tests that holds the program itself as often.
 const features = "features"
+
+// ofFeatures are the files of Cucumber and behave in such a folder that say what the steps of features do.
+var ofFeatures = lazyregexp.New(`(^|/)features/(.*/)?((steps|step_definitions|support)/|environment\.py$)`)
 
 // platforms are the systems and processors that the name of a Go file binds it to.
 func platforms(name string) []string {
