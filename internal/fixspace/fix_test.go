@@ -457,6 +457,47 @@ func TestIncludesAreProtected(t *testing.T) {
 	}
 }
 
+// What the links of the base or of the head lead to is protected as their names are, or named as tests, then and in later reports (threats.md T732).
+func TestWhatLinksLeadToIsProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "tools/husk/pre-commit": "make\n", "tools/env.sh": "x\n", "checks/a.py": "assert f() == 1\n"})
+	link := func(target, name string) {
+		if err := os.Symlink(target, filepath.Join(w.origin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("tools/husk", ".husky")
+	link("checks", "tests")
+	base := w.commit(nil)
+	w.git(w.origin, "rm", "-q", ".husky")
+	link("tools/env.sh", ".envrc")
+	w.base = w.commit(nil)
+	w.fetch()
+	for what, c := range map[string]struct{ script, refused string }{
+		"of the base":   {"echo 1 >tools/husk/new", "tools/husk/new"},
+		"of the head":   {"echo 1 >tools/env.sh", "tools/env.sh"},
+		"in one commit": {"echo 1 >tools/env.sh; git commit -qam one; echo x >tools/env.sh; git commit -qam undo; echo 1 >a.txt", "tools/env.sh"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := w.in(t)
+			w.script(c.script)
+			o := w.order()
+			o.Task.BaseSHA = base
+			if work := w.fix(o); len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused {
+				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
+			}
+		})
+	}
+	w.script("echo 'assert 1' >checks/a.py")
+	work := w.fix(w.order())
+	if work.Tip == "" || len(work.Tests) != 1 || !strings.Contains(work.Tests[0], "checks/a.py: existing tests changed, to which a symbolic link leads from tests/a.py") {
+		t.Errorf("%q, %q, refused: %+v", work.Tip, work.Tests, work.Refusals)
+	}
+	changed, added, err := Tests(t.Context(), w.workspace.Repo, w.base, work.Tip)
+	if err != nil || !slices.Equal(changed, []string{"checks/a.py"}) || len(added) > 0 {
+		t.Errorf("later: %q, %q, %v", changed, added, err)
+	}
+}
+
 // A fixer's or a command's own patterns, and folders for which git takes for ever to match them, are a refusal of that try (threats.md T582).
 func TestPatternsWithoutEndAreRefused(t *testing.T) {
 	w := newWorld(t, plainFiles)

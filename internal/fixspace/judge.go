@@ -75,9 +75,6 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 		return err
 	}
 	work.Files, work.Lines = pushpolicy.Totals(whole)
-	for _, t := range pushpolicy.Tests(whole) {
-		work.Tests = append(work.Tests, t.Path+": "+t.String())
-	}
 	paths, err := b.Repo.Files(ctx, tip, "")
 	if err != nil {
 		return err
@@ -91,6 +88,9 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	included, err := b.included(ctx, o.Task.BaseSHA, o.Reviewed)
 	if err != nil {
 		return err
+	}
+	for _, t := range included.Links.Tests(whole) {
+		work.Tests = append(work.Tests, t.Path+": "+t.String())
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(included.Check(whole, o.Allow)...)

@@ -22,12 +22,17 @@ func Tests(ctx context.Context, repo *git.Repository, base, head string) (change
 		return nil, nil, context.Cause(ctx)
 	}
 	names := map[string]bool{} // and whether they were there before
-	for _, s := range own(commits) {
-		made := testsOf(ctx, repo, s.before, s.tip)
+	all := own(commits)
+	if len(all) == 0 {
+		return nil, nil, context.Cause(ctx)
+	}
+	links := linksAt(ctx, repo, head)
+	for _, s := range all {
+		made := testsOf(ctx, repo, links, s.before, s.tip)
 		if len(made) == 0 {
 			continue
 		}
-		left := testsOf(ctx, repo, s.before, head, slices.Collect(maps.Keys(made))...)
+		left := testsOf(ctx, repo, links, s.before, head, slices.Collect(maps.Keys(made))...)
 		for name, changes := range made {
 			if _, still := left[name]; still || left == nil {
 				names[name] = names[name] || changes
@@ -63,14 +68,25 @@ func own(commits []git.Authored) (all []series) {
 }
 
 // testsOf are the files of tests, of some or all, that differ between two commits, and whether they were there before; nil where these cannot be compared.
-func testsOf(ctx context.Context, repo *git.Repository, from, to string, only ...string) map[string]bool {
+func testsOf(ctx context.Context, repo *git.Repository, links *pushpolicy.Links, from, to string, only ...string) map[string]bool {
 	changes, err := repo.Edits(ctx, from, to, mostEdits, only...)
 	if err != nil {
 		return nil
 	}
 	names := map[string]bool{}
-	for _, t := range pushpolicy.Tests(changes) {
+	for _, t := range links.Tests(changes) {
 		names[t.Path] = names[t.Path] || t.Kind != pushpolicy.TestAdded
 	}
 	return names
+}
+
+// linksAt are the links of a commit; none where they cannot be read.
+func linksAt(ctx context.Context, repo *git.Repository, commit string) *pushpolicy.Links {
+	links, whole := &pushpolicy.Links{}, repo.Whole()
+	if entries, err := whole.List(ctx, commit, ""); err == nil {
+		if targets, err := linksOf(ctx, whole, commit, entries); err == nil {
+			links.Add(targets)
+		}
+	}
+	return links
 }

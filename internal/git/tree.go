@@ -18,6 +18,9 @@ type Entry struct {
 	Path string
 }
 
+// IsLink reports that the entry is a symbolic link.
+func (e Entry) IsLink() bool { return e.Mode == modeLink }
+
 // Modes of entries.
 const (
 	modeLink      = 0o120000
@@ -77,7 +80,7 @@ func (r *Repository) Files(ctx context.Context, commit, prefix string) ([]string
 
 // Links lists the symbolic links at prefix and below it.
 func (r *Repository) Links(ctx context.Context, commit, prefix string) ([]string, error) {
-	return r.paths(ctx, commit, prefix, func(e Entry) bool { return e.Mode == modeLink })
+	return r.paths(ctx, commit, prefix, Entry.IsLink)
 }
 
 // Regular lists the files at prefix and below it that are no symbolic links, no submodules and not empty.

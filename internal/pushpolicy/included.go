@@ -1,6 +1,7 @@
 package pushpolicy
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -32,6 +33,8 @@ type Included struct {
 	reasons                  map[string]reason
 	// beyond is true where the CI's own files, and what they include, are more than is read: then any configuration may be a part of them.
 	beyond bool
+	// Links are those of the trees.
+	Links Links
 }
 
 // Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
@@ -197,14 +200,15 @@ func (in *Included) matched(name string) bool {
 	return false
 }
 
-// Check refuses changes of what is included; allow are doublestar globs the operator opens.
+// Check refuses changes of what is included, and of what links give a protected name; allow are doublestar globs the operator opens.
 func (in *Included) Check(changes []Change, allow []string) (refused []review.Refusal) {
 	for _, c := range changes {
 		if opened(allow, c) {
 			continue
 		}
 		for _, name := range c.names() {
-			if why := in.why(name); why != "" {
+			why := cmp.Or(in.why(name), in.Links.protected(name, func(alias string) string { return cmp.Or(Protected(alias), in.why(alias)) }))
+			if why != "" {
 				refused = append(refused, refuse(RuleProtectedPath, name, why))
 				break
 			}
