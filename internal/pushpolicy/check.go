@@ -39,7 +39,6 @@ func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 	tree := newTree(changes, paths)
 	for _, c := range changes {
 		open := opened(allow, c)
-		refused = append(refused, badNames(c)...)
 		refused = append(refused, kinds(c)...)
 		refused = append(refused, tree.names(c)...)
 		if open {

@@ -12,24 +12,11 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// badNames refuses names a fix has no reason to make: those that hide something from a reader, or that some file system
-// takes for another name (threats.md T28). Names that were there already may stay.
-func badNames(c Change) []review.Refusal {
-	if !c.fresh() {
-		return nil
-	}
-	if why := badName(c.Path); why != "" {
-		return []review.Refusal{refuse(RuleBadName, c.Path, why)}
-	}
-	return nil
-}
-
+// badName says what is wrong with what a fix makes of a name, and has no reason to: it hides something from a reader, or some file system takes it for
+// another name (threats.md T28).
 func badName(name string) string {
 	if !utf8.ValidString(name) {
 		return "it is not UTF-8"
-	}
-	if len(name) > 1024 {
-		return "it is too long"
 	}
 	for _, r := range name {
 		switch {
@@ -148,13 +135,22 @@ func (t *tree) spell(name string, folder bool) {
 	}
 }
 
-// names are the rules that compare a new name with the others of the tree.
+// names are the rules about a new name, and about it among the others of the tree. What was there already of it may stay.
 func (t *tree) names(c Change) []review.Refusal {
 	if !c.fresh() {
 		return nil
 	}
-	if shellCode.MatchString(t.new(c.Path)) {
-		return []review.Refusal{refuse(RuleBadName, c.Path, "a script that lists files would run what is new in it, or take it for an option")}
+	added := t.new(c.Path)
+	why := badName(added)
+	switch {
+	case why != "":
+	case len(c.Path) > 1024:
+		why = "it is too long"
+	case shellCode.MatchString(added):
+		why = "a script that lists files would run what is new in it, or take it for an option"
+	}
+	if why != "" {
+		return []review.Refusal{refuse(RuleBadName, c.Path, why)}
 	}
 	for p := c.Path; p != "." && p != "/"; p = path.Dir(p) {
 		if first, ok := t.twice[spelling.Fold(p)]; ok && spelling.Fold(p) != "" {
