@@ -71,7 +71,8 @@ func TestReplacedLibraries(t *testing.T) {
 }
 
 func TestNamesThatScriptsRun(t *testing.T) {
-	for _, name := range []string{"a$(id).go", "${IFS}.go", "`id`.go", "a;id;b.go", "a&id&.go", "a';id;'b.go", "stock --config=lint.js a.go", "a -o/b.go"} {
+	for _, name := range []string{"a$(id).go", "${IFS}.go", "`id`.go", "a;id;b.go", "a&id&.go", "a';id;'b.go", "stock --config=lint.js a.go", "a -o/b.go",
+		"@args.go", "@scope/a.go", "a @args.go", "pkg/##vso[task.setvariable variable=BASH_ENV]x/env.sh", "a##[set-output name=x]y.go", "##VSO[x].go"} {
 		for _, c := range []Change{add(name, "x"), rename("a.go", name)} {
 			if got := rules(Check([]Change{c}, Limits{}, nil, nil)); !slices.Equal(got, []string{RuleBadName}) {
 				t.Errorf("%c %s: %v", c.Status, name, got)
@@ -176,8 +177,8 @@ func TestCheck(t *testing.T) {
 		{"a name that reads as an option (threats.md T22)", []Change{add("--upload-pack=x", "x")}, nil, nil, []string{RuleBadName}},
 		{"shell code in a name (threats.md T694), which no glob opens", []Change{add("docs/$(id)/a.md", "x")}, []string{"**"}, []string{"docs/$(id)/a.md", "docs/b.md"}, []string{RuleBadName}},
 		{"names of frameworks and of people", []Change{add("app/(group)/@slot/[id]/[...all].tsx", "x"), add("routes/$user.tsx", "x"), add("routes/_index.$id.tsx", "x"), add("src/+page.svelte", "x"),
-			add("docs/Design - notes.md", "x"), add("a~b#c%d=e,f!.txt", "x")}, nil, nil, nil},
-		{"a folder that was there already", []Change{add("R&D/it's/new.go", "x"), rename("$(x)/a.go", "$(x)/b.go")}, nil, []string{"R&D/it's/old.go", "R&D/it's/new.go", "$(x)/b.go"}, nil},
+			add("docs/Design - notes.md", "x"), add("a~b#c%d=e,f!.txt", "x"), add("a##b.txt", "x"), add("icon@2x.svg", "x")}, nil, nil, nil},
+		{"a folder that was there already", []Change{add("R&D/it's/new.go", "x"), rename("$(x)/a.go", "$(x)/b.go"), add("@types/new.go", "x"), add("app/@slot/page.tsx", "x")}, nil, []string{"@types/old.go", "app/old.tsx", "R&D/it's/old.go", "R&D/it's/new.go", "$(x)/b.go"}, nil},
 		{"folders that were there with names that nobody may give (threats.md T28)", []Change{add("-x/a\u200bb/con/new.go", "x"), add("-x/more/new.go", "x"), rename("a:b/a.go", "a:b/b.go")}, nil, []string{"-x/a\u200bb/con/old.go"}, nil},
 		{"such a name below a folder that was there", []Change{add("-x/-y/new.go", "x")}, nil, []string{"-x/old.go"}, []string{RuleBadName}},
 		{"a long path below one", []Change{add(strings.Repeat("long/", 300)+"new.go", "x")}, nil, []string{strings.Repeat("long/", 300) + "old.go"}, []string{RuleBadName}},

@@ -64,9 +64,9 @@ func shortName(part string) bool {
 	return ok && name != "" && number != "" && len(stem) <= 8 && strings.Trim(number, "0123456789") == ""
 }
 
-// shellCode is what a script runs, or takes for an option, when a list of files is written into it (threats.md T694). What frameworks have in their names stays:
-// [id].tsx, (group), @slot, $route.tsx, +page.svelte.
-var shellCode = lazyregexp.New(`[\x60;&']|\$[({]| -[^ ]`)
+// shellCode is what a script runs, or takes for an option or a file of options, when a list of files is written into it, and what a runner of workflows obeys
+// when the list is printed: ##vso[, ##[ (threats.md T694). What frameworks have in their names stays: [id].tsx, (group), @slot below a folder, $route.tsx, +page.svelte.
+var shellCode = lazyregexp.New(`[\x60;&']|\$[({]| -[^ ]| @|##[A-Za-z]*\[`)
 
 // tree knows the names around a change.
 type tree struct {
@@ -146,8 +146,8 @@ func (t *tree) names(c Change) []review.Refusal {
 	case why != "":
 	case len(c.Path) > 1024:
 		why = "it is too long"
-	case shellCode.MatchString(added):
-		why = "a script that lists files would run what is new in it, or take it for an option"
+	case shellCode.MatchString(added), added == c.Path && strings.HasPrefix(added, "@"):
+		why = "a script that lists files, or what reads its output, would run what is new in it, or take it for an option"
 	}
 	if why != "" {
 		return []review.Refusal{refuse(RuleBadName, c.Path, why)}
