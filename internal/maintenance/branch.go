@@ -145,7 +145,7 @@ func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*
 	if err != nil {
 		return nil, err
 	}
-	ours := strings.TrimPrefix(pushpolicy.Message("x", "", jobTrailer(req)), "x\n")
+	_, ours, _ := strings.Cut(pushpolicy.Message("", "", jobTrailer(req)), "\n")
 	for _, c := range commits {
 		own := strings.HasSuffix(strings.TrimRight(c.Message, "\n")+"\n", strings.TrimLeft(ours, "\n")) || pushpolicy.IsFix(c.Message)
 		if c.Author != author || c.Committer != author || !own {

