@@ -143,9 +143,6 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 			if result, err = l.stillPasses(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
 			}
-			if result, err = l.stillThere(ctx, steps, req, &p, result); err != nil {
-				return review.RunResult{}, err
-			}
 			if result.Gate, err = l.concludeStatus(ctx, steps, req, &p, result); err != nil {
 				return review.RunResult{}, err
 			}
@@ -155,7 +152,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 				result.Comments = said
 			}
 			result.Fates = fates(p.seen, p.tracked, p.past)
-			return l.finish(ctx, steps, req, result)
+			return l.finish(ctx, steps, req, p, result)
 		}
 		p.round++
 	}
@@ -461,8 +458,12 @@ func (l *Loop) keep(ctx context.Context, steps Steps, req Request, round int, ju
 }
 
 // finish stores how the run ended.
-func (l *Loop) finish(ctx context.Context, steps Steps, req Request, result review.RunResult) (review.RunResult, error) {
+func (l *Loop) finish(ctx context.Context, steps Steps, req Request, p progress, result review.RunResult) (review.RunResult, error) {
 	return doJSON(ctx, steps, "finish", func(ctx context.Context) (review.RunResult, error) {
+		result, err := l.stillThere(ctx, req, p, result) // who was killed before the end looks again
+		if err != nil {
+			return result, err
+		}
 		result.Seconds = l.Now().Sub(req.Started).Seconds()
 		if err := l.save(ctx, req, "review.json", result); err != nil {
 			return result, err
