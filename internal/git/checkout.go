@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
 // Checkout is somebody's working copy. It is only read, by plumbing that runs no hook, filter or program its
@@ -270,8 +272,8 @@ func (c *Checkout) Resolve(ctx context.Context, rev string) (string, error) {
 	return "", err
 }
 
-// oneMeaning refuses a revision whose name several refs have that differ: git takes a tag for it before any branch, and whoever may push tags would choose
-// what is reviewed.
+// oneMeaning refuses a revision whose name several refs have that differ, or a ref and the short name of another commit: git takes a tag for it before any
+// branch, and any ref before a short name, and whoever may push tags would choose what is reviewed.
 func (c *Checkout) oneMeaning(ctx context.Context, rev string) error {
 	name, _, _ := strings.Cut(rev, "@{")
 	if end := strings.IndexAny(name, "~^:"); end >= 0 {
@@ -292,8 +294,44 @@ func (c *Checkout) oneMeaning(ctx context.Context, rev string) error {
 			found, commits[at[len(at)-1]] = append(found, at[0]), true // of a tag with a text the last is what it stands on
 		}
 	}
+	if len(found) == 0 {
+		return nil
+	}
+	short, err := c.shortFor(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, commit := range short {
+		commits[commit] = true
+	}
 	if len(commits) > 1 {
-		return &AmbiguousError{Revision: rev, Refs: found}
+		return &AmbiguousError{Revision: rev, Refs: append(short, found...)}
 	}
 	return nil
+}
+
+// abbreviated is a name that git takes for a short one of a commit where no ref has it, also as git describe gives it.
+var abbreviated = lazyregexp.New(`(?:^|-g)([0-9a-fA-F]{4,})$`)
+
+// shortFor are the commits that a name is short for.
+func (c *Checkout) shortFor(ctx context.Context, name string) ([]string, error) {
+	m := abbreviated.FindStringSubmatch(name)
+	if m == nil {
+		return nil, nil
+	}
+	objects, err := c.git.run(ctx, command{name: "rev-parse", at: c.place(), args: []string{"--disambiguate=" + m[1]}, limit: listLimit})
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	kinds, err := c.git.run(ctx, command{name: "cat-file", at: c.place(), args: []string{"--batch-check"}, stdin: objects, limit: listLimit})
+	if err != nil {
+		return nil, err
+	}
+	var commits []string
+	for line := range strings.Lines(string(kinds)) {
+		if object, kind, _ := strings.Cut(line, " "); strings.HasPrefix(kind, "commit ") {
+			commits = append(commits, object)
+		}
+	}
+	return commits, nil
 }

@@ -64,10 +64,10 @@ func (e *UnknownRevisionError) Error() string {
 // Is makes it an ErrUnknownRevision.
 func (e *UnknownRevisionError) Is(target error) bool { return target == ErrUnknownRevision }
 
-// AmbiguousError: a revision is the name of several refs of a checkout, which stand for different commits.
+// AmbiguousError: a revision is the name of several refs of a checkout, which stand for different commits, or of a ref and, in short, of another commit.
 type AmbiguousError struct {
 	Revision string
-	// Refs are their full names.
+	// Refs are the full names of all of them.
 	Refs []string
 }
 

@@ -289,7 +289,19 @@ func TestNamesThatMeanSeveralCommits(t *testing.T) {
 	for _, tag := range []string{"up/main", "fork", "up/other"} {
 		shell(t, src, "-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "x", tag, "main")
 	}
+	evil, benign := shell(t, src, "rev-parse", "main"), shell(t, src, "rev-parse", "main~1")
+	blob := shell(t, src, "rev-parse", "main:a")[:7]
+	shell(t, src, "tag", evil[:7], benign)
+	shell(t, src, "-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "x", "v1-3-g"+evil[:8], benign)
+	shell(t, src, "branch", strings.ToUpper(evil[:9]), benign)
+	shell(t, src, "tag", benign[:6], benign)
+	shell(t, src, "tag", blob, benign)
+	shell(t, src, "tag", evil[:3], benign)
+	shell(t, src, "tag", "x"+evil[:7], benign)
 	for rev, want := range map[string]string{
+		evil[:7]: evil + " refs/tags/" + evil[:7], evil[:7] + "~0": evil + " refs/tags/" + evil[:7], "v1-3-g" + evil[:8]: evil + " refs/tags/v1-3-g" + evil[:8],
+		strings.ToUpper(evil[:9]): evil + " refs/heads/" + strings.ToUpper(evil[:9]),
+		evil[:10]:                 "", evil: "", "v1-g" + evil[:7]: "", benign[:6]: "", blob: "", evil[:3]: "", "x" + evil[:7]: "",
 		"main": "", "main~1": "", "HEAD": "", "same": "", "refs/remotes/up/main": "", "below/it": "",
 		"up/main": "refs/remotes/up/main refs/tags/up/main", "up/main^0": "refs/remotes/up/main refs/tags/up/main",
 		"fork": "refs/remotes/fork/HEAD refs/tags/fork", "up/other": "refs/heads/up/other refs/tags/up/other",
