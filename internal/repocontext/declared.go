@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"html"
 	"iter"
 	"slices"
 	"strings"
@@ -16,20 +17,41 @@ import (
 
 var (
 	// spoken is how a comment in one of a file's first two lines names the encoding of the file: PEP 263, pip, Ruby and editors all read that, each a
-	// little otherwise. A return ends a line for some readers.
-	spoken = lazyregexp.New(`(?i)coding[ \t\f\v]*[:=][ \t\f\v]*["']?([-_.a-z0-9]+)`)
+	// little otherwise. A return ends a line for some readers, and is a blank for others.
+	spoken = lazyregexp.New(`(?i)coding[\s\v]*[:=][\s\v]*["']?([-_.a-z0-9]+)`)
 	// comment is a line that is nothing else.
 	comment = lazyregexp.New(`^(?:\x{feff})?[ \t\f\v\r]*[#;]`)
-	// markup is a text that begins as markup, or a style sheet that says what it is in; attribute is how those name it.
+	// markup is a text that begins as markup, or a style sheet that says what it is in; attribute is how those name it, but for what a tag says.
 	markup    = lazyregexp.New(`^(?:\x{feff})?(?:\s*<|@charset)`)
-	attribute = lazyregexp.New(`(?i)(?:<\?xml\s[^>]*encoding\s*=|<meta\s[^>]*charset\s*=|pageencoding\s*=|^(?:\x{feff})?@charset)\s*["']?\s*([^\s"'<>;/]+)`)
-	// byteEncodings are those in which a byte is a letter, and one of ASCII is what it is there; UTF-8 is one of them here. Names have a - for each _.
-	byteEncodings = lazyregexp.New(`^(?:utf-?8(?:-.*)?|u8|utf|cp65001|(?:us-?)?ascii|646|(?:iso-?)?latin-?[0-9]{0,2}|l[0-9]{1,2}|(?:iso-?)?8859(?:-?[0-9]{1,2})?|` +
-		`(?:cp|windows-|ibm)?(?:437|720|737|775|819|85[0-8]|86[0-35-69]|874|1125|125[0-8])|koi8-[rtu]|mac-?(?:roman|latin2|cyrillic|greek|turkish)|tis-?620)(?:-(?:unix|dos|mac))?$`)
+	attribute = lazyregexp.New(`(?i)(?:<\?xml\s[^>]*encoding\s*=|pageencoding\s*=|^(?:\x{feff})?@charset)\s*["']?\s*([^\s"'<>;/]+)`)
+	// pageTag is a tag in which a page says it, wherever it stands, with all that may belong to it; charset is how.
+	pageTag = lazyregexp.New(`(?i)<(?:meta[\s/]|%@|jsp:directive)(?:=\s*"[^"]*"|=\s*'[^']*'|[^>])*`)
+	charset = lazyregexp.New(`(?i)(?:charset|pageencoding)\s*=[^a-z0-9]*([-_.:a-z0-9]+)`)
+	// byteEncodings are those in which a byte is a letter, and one of ASCII is what it is there; UTF-8 is one of them here. Names have one - between
+	// their parts, as Python takes them.
+	byteEncodings = lazyregexp.New(`^(?:utf-?8(?:-.*)?|u8|utf|cp65001|(?:us-?)?ascii|646|(?:cp|windows-|ibm)?(?:437|720|737|775|85[0-8]|86[0-35-69]|874|1125|125[0-8])|` +
+		`koi8-[rtu]|mac-?(?:roman|latin2|cyrillic|greek|turkish))` + editors)
+	// isoEncodings are as those, but for a byte that ends a line and is a half of letters of UTF-8.
+	isoEncodings = lazyregexp.New(`^(?:(?:iso-?)?latin-?[0-9]{0,2}|l[0-9]{1,2}|(?:iso-?)?8859(?:-?[0-9]{1,2})?|(?:cp|windows-|ibm)?819|tis-?620)` + editors)
 	// pairEncodings are those in which some letters are two bytes, of which the second may be one of ASCII; ASCII alone is what it is there.
 	pairEncodings = lazyregexp.New(`^(?:(?:x-)?s-?jis|shift-?jis|ms-?kanji|(?:cp|ms)?(?:932|936|949|950)|windows-31j|gbk|gb-?2312|gb-?18030|euc-?(?:jp|kr|cn)|ujis|u-jis|big5(?:-?hkscs)?|uhc|johab|` +
-		`(?:cp|ms)1361|chinese|korean)(?:-(?:unix|dos|mac))?$`)
+		`(?:cp|ms)1361|chinese|korean)` + editors)
+	// codecs is what names of encodings look like, as far as they are none of those: all that Python, Java and browsers have.
+	codecs = lazyregexp.New(`[0-9]|^(?:cs|ebcdic|hz|iso-|mac|raw-|unicode|x-)|^(?:ansi|arabic|charmap|cp-.*|cyrillic.*|dbcs|greek|hebrew|hkscs|idna|jis.*|mbcs|oem|palmos|punycode|ruscii|thai|undefined|us)$`)
 )
+
+const (
+	// editors are what Emacs adds to the name of an encoding.
+	editors = `(?:-(?:unix|dos|mac))?$`
+	// lineEnd is the byte that ends a line in isoEncodings: for Python, also in what pip reads, and for XML.
+	lineEnd = "\x85"
+)
+
+// obeying are languages of which somebody takes any name in such a comment for one of an encoding; of files without a known language nobody knows.
+var obeying = []string{"", "python", "ruby", "emacs lisp", "text", "pip requirements"}
+
+// pages are languages of what may become a page, or a part of one.
+var pages = []string{"", "html", "vue", "svelte", "astro", "html+erb", "handlebars", "jinja", "go template", "php", "xml", "xslt", "svg", "text"}
 
 // prose are languages in which a # begins a heading, and nothing obeys what is written there.
 var prose = []string{"markdown", "mdx", "restructuredtext", "asciidoc"}
@@ -56,8 +78,9 @@ func (b *builder) readDeclared(ctx context.Context, batch []int) error {
 
 // declaration is what one side of a change says of its encoding.
 type declaration struct {
-	names   []string // of encodings in which not every byte is a letter of its own
-	letters bool     // the text may hold others than those of ASCII
+	names    []string // of encodings in which not every byte is a letter of its own
+	letters  bool     // the text may hold others than those of ASCII
+	lineEnds bool     // the text may hold lineEnd
 }
 
 // declarations are what files declare at a commit, but for those that the change has none of there.
@@ -80,21 +103,23 @@ func (b *builder) declarations(ctx context.Context, asked []int, commit string, 
 		if f := &b.o.Diff.Files[i]; f.Change != not {
 			text := texts[name(f)]
 			cut := len(text) == beginning // as what is too large to be read whole is
-			said[i] = declaration{names: encodings(name(f), text, cut), letters: cut || !ascii(string(text))}
+			said[i] = declaration{names: encodings(name(f), text, cut), letters: cut || !ascii(string(text)), lineEnds: cut || !oneLine(string(text))}
 		}
 	}
 	return said, nil
 }
 
-// encodings are those that a text says it is in, but for those of single bytes; one without a name where it is cut before its second line ends.
+// encodings are those that a text says it is in, but for those of single bytes that are all letters; one without a name where it is cut before its second
+// line ends.
 func encodings(path string, text []byte, cut bool) (names []string) {
-	if slices.Contains(prose, Language(path)) && !bytes.HasPrefix(text, []byte("#!")) {
+	language := Language(path)
+	if slices.Contains(prose, language) && !bytes.HasPrefix(text, []byte("#!")) {
 		return nil
 	}
-	note := func(pattern *lazyregexp.Regexp, text []byte, harmless ...*lazyregexp.Regexp) {
-		for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
-			name := strings.ToLower(strings.ReplaceAll(m[1], "_", "-"))
-			if !slices.ContainsFunc(harmless, func(r *lazyregexp.Regexp) bool { return r.MatchString(name) }) {
+	note := func(pattern *lazyregexp.Regexp, text string, harmless ...func(name string) bool) {
+		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+			name := encodingName(m[1])
+			if !slices.ContainsFunc(harmless, func(is func(string) bool) bool { return is(name) }) {
 				names = append(names, name)
 			}
 		}
@@ -102,32 +127,53 @@ func encodings(path string, text []byte, cut bool) (names []string) {
 	lines := bytes.SplitN(text, []byte("\n"), 3)
 	for _, line := range lines[:min(2, len(lines))] {
 		if comment.Match(line) {
-			note(spoken, line, byteEncodings)
+			note(spoken, string(line), byteEncodings.MatchString, func(name string) bool { return !slices.Contains(obeying, language) && remark(name) })
 		}
 	}
 	if cut && len(lines) < 3 {
 		names = append(names, "")
 	}
-	if markup.Match(text) { // in a wide encoding it has a NUL beside each letter of ASCII, whatever it says
-		note(attribute, text, byteEncodings, wideEncodings)
+	marked := markup.Match(text)
+	if marked { // in a wide encoding it has a NUL beside each letter of ASCII, whatever it says
+		note(attribute, string(text), byteEncodings.MatchString, wideEncodings.MatchString)
+	}
+	if marked || slices.Contains(pages, language) {
+		for _, said := range pageTag.FindAllString(string(text), -1) { // no page has other ends of lines than ASCII does
+			note(charset, html.UnescapeString(said), byteEncodings.MatchString, isoEncodings.MatchString, wideEncodings.MatchString, remark)
+		}
 	}
 	return names
+}
+
+// encodingName is how Python spells a name of an encoding, and so finds it.
+func encodingName(said string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return r == '-' || r == '_' }), "-")
+}
+
+// remark reports whether what stands in the place of an encoding is the name of none.
+func remark(name string) bool {
+	return !slices.ContainsFunc([]*lazyregexp.Regexp{codecs, byteEncodings, isoEncodings, pairEncodings}, func(r *lazyregexp.Regexp) bool { return r.MatchString(name) })
 }
 
 // asShown reports whether what changed in a file is what is shown of it, by what it declares before and now. A declaration that comes, goes or
 // changes is one about all of its text.
 func asShown(f *diff.File, before, now declaration) bool {
 	said := slices.Concat(before.names, now.names)
-	if slices.ContainsFunc(said, func(name string) bool { return !pairEncodings.MatchString(name) }) {
+	pairs := slices.DeleteFunc(slices.Clone(said), isoEncodings.MatchString)
+	if slices.ContainsFunc(pairs, func(name string) bool { return !pairEncodings.MatchString(name) }) {
 		return false
 	}
 	if len(said) == 0 || unreadRun(f) {
 		return true // that counts as unread though it is shown
 	}
-	if !slices.Equal(before.names, now.names) && now.letters {
+	kind, others := oneLine, now.lineEnds
+	if len(pairs) > 0 {
+		kind, others = ascii, now.letters
+	}
+	if !slices.Equal(before.names, now.names) && others {
 		return false
 	}
-	return changesAll(f, ascii)
+	return changesAll(f, kind)
 }
 
 // unreadRun reports whether a changed line holds several bytes in a row that are no UTF-8: then the file counts as unread, and is shown all the same.
@@ -151,3 +197,6 @@ func changesAll(f *diff.File, kind func(line string) bool) bool {
 func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
+
+// oneLine reports whether a text has no byte that ends a line where an encoding of ISO is declared.
+func oneLine(text string) bool { return !strings.Contains(text, lineEnd) }
