@@ -22,19 +22,20 @@ const (
 
 // Links are the symbolic links of trees that lead to something in them: what they lead to has their names too (threats.md T732). The zero value is of no tree.
 type Links struct {
-	all []symlink
+	// to are the names of links by what they lead to. Paths are those in the tree, without links on their way.
+	to map[string][]string
 }
-
-// A symlink gives a file or a folder another name. Paths are those in the tree, without links on their way.
-type symlink struct{ name, target string }
 
 // Add takes the links of a tree, by their names, with what git keeps as their targets. A link to a folder that holds it says nothing of what is
 // there: it would give all of that its own folder's name.
 func (l *Links) Add(targets map[string]string) {
+	if l.to == nil {
+		l.to = map[string][]string{}
+	}
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		target, inside := follow(targets, path.Dir(name), targets[name])
 		if inside && target != "." && !strings.HasPrefix(name, target+"/") {
-			l.all = append(l.all, symlink{name, target})
+			l.to[target] = append(l.to[target], name)
 		}
 	}
 }
@@ -66,26 +67,22 @@ func (l *Links) aliases(name string) (names []string, all bool) {
 	for range 2 {
 		until := len(names)
 		for _, known := range names[from:until] {
-			for _, link := range l.all {
-				alias, leads := link.names(known)
-				if !leads || slices.Contains(names, alias) {
-					continue
+			for target := known; target != "."; target = path.Dir(target) {
+				for _, link := range l.to[target] {
+					alias := link + strings.TrimPrefix(known, target)
+					switch {
+					case slices.Contains(names, alias):
+					case len(names) > mostNames:
+						return names[1:], false
+					default:
+						names = append(names, alias)
+					}
 				}
-				if len(names) > mostNames {
-					return names[1:], false
-				}
-				names = append(names, alias)
 			}
 		}
 		from = until
 	}
 	return names[1:], true
-}
-
-// names is what the link makes of a path that it leads to.
-func (l symlink) names(name string) (alias string, leads bool) {
-	rest, below := strings.CutPrefix(name, l.target)
-	return l.name + rest, below && (rest == "" || rest[0] == '/')
 }
 
 // protected says why a path is protected by the names that links give it. Of names that nobody knows any may be protected.
