@@ -179,7 +179,7 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 	snap := in.Snapshot
 	report = AgentReport{Answer: answer}
 	if r := answer.Reviewer; r != nil {
-		check := snap.checker(l.History)
+		check := snap.checker(l.History, l.Learned)
 		scores := req.scores()
 		if scores.Void, err = check.Void(ctx, r.Findings, plan.Kind == review.KindBuiltin); err != nil {
 			return AgentReport{}, err

@@ -317,7 +317,7 @@ func unneeded(plan AgentPlan, b review.Brief) review.Answer {
 
 // checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
 func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]evidence.Result, error) {
-	facts, err := examined(ctx, plan, a, snap.Brief, snap.checker(l.History))
+	facts, err := examined(ctx, plan, a, snap.Brief, snap.checker(l.History, l.Learned))
 	if err != nil {
 		return nil, err
 	}

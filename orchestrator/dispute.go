@@ -183,7 +183,7 @@ func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in I
 // checkCures holds what a judge shows for cures against what stood there before: code that the head had when the thread was opened cures
 // nothing. Where that cannot be told, nothing is shown.
 func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, found []evidence.Result) error {
-	check := in.Snapshot.checker(l.History)
+	check := in.Snapshot.checker(l.History, l.Learned)
 	asked := in.disputes()
 	for i, s := range a.Verifier.Assessments {
 		at := slices.IndexFunc(asked, func(d dispute) bool { return d.id == s.FindingID && d.cure })

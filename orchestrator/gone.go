@@ -20,7 +20,7 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 	if snap.Conversation == nil {
 		return nil, nil, nil
 	}
-	c := snap.checker(l.History)
+	c := snap.checker(l.History, l.Learned)
 	for _, t := range snap.Conversation.Threads {
 		older, grave := !t.Closed && t.Head != snap.Range.Head, objections.GraveThread(t)
 		name := snap.named(t)
@@ -235,7 +235,7 @@ func (l *Loop) changedAt(ctx context.Context, c *evidence.Checker, t conversatio
 // saidAfter marks what people who may object said in our threads at heads at which the code of the thread had changed, and what counted as an
 // objection before: prloop's own answer, against which they said it, may be deleted since.
 func (l *Loop) saidAfter(ctx context.Context, snap Snapshot) error {
-	c, people, kept := snap.checker(l.History), snap.persons(), objections.Parse(snap.Remembered)
+	c, people, kept := snap.checker(l.History, l.Learned), snap.persons(), objections.Parse(snap.Remembered)
 	for _, t := range snap.Conversation.Threads {
 		for i := range t.DeveloperReplies {
 			r := &t.DeveloperReplies[i]

@@ -190,7 +190,7 @@ func TestEvidenceOfWhatIsMasked(t *testing.T) {
 		Path: "c.py", Change: "modified", Hunks: 1, HunksGiven: 1,
 		Diff: "diff --git a/c.py b/c.py\n--- a/c.py\n+++ b/c.py\n@@ -1 +1,2 @@\n-a\n+api_key = \"" + value + "\"\n+call(" + value + ", other)\n",
 	}}}}, nil)
-	c := snap.checker(files{headSHA + ":c.py": "api_key = \"" + value + "\"\ncall(" + value + ", other)\n"})
+	c := snap.checker(files{headSHA + ":c.py": "api_key = \"" + value + "\"\ncall(" + value + ", other)\n"}, nil)
 	for quote, want := range map[string]evidence.Status{
 		"call([REDACTED], other)": evidence.Verified, `api_key = "[REDACTED]"`: evidence.Verified, "eval([REDACTED], other)": evidence.False,
 	} {

@@ -161,7 +161,7 @@ func TestNamesThatAreMaskedAlike(t *testing.T) {
 		}
 		for _, required := range []bool{false, true} {
 			n := 1
-			ev, _, err := snap.checker(l.History).Place(t.Context(), &review.Finding{File: one + "/a.py", Line: &n, Evidence: "os.system(cmd)"}, required)
+			ev, _, err := snap.checker(l.History, l.Learned).Place(t.Context(), &review.Finding{File: one + "/a.py", Line: &n, Evidence: "os.system(cmd)"}, required)
 			if err != nil || ev.Status == evidence.False {
 				t.Errorf("%s: the evidence is %+v, %v", what, ev, err)
 			}

@@ -151,7 +151,7 @@ func ordered(reports []AgentReport) []AgentReport {
 
 // checkFacts establishes which facts of a verifier stand in the code, and calls one degraded that did not speak of all it was asked about.
 func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPayload, a *review.Answer) ([]evidence.Result, error) {
-	check := snap.checker(l.History)
+	check := snap.checker(l.History, l.Learned)
 	out := make([]evidence.Result, len(a.Verifier.Assessments))
 	void := 0
 	for i := range a.Verifier.Assessments {

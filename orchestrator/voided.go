@@ -37,7 +37,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 		return nil, nil, nil, nil
 	}
 	people, uncured := snap.persons(), map[string]string{}
-	look := surroundings{l: l, c: snap.checker(l.History), snap: snap, diffs: map[[3]string]*diff.Diff{}}
+	look := surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}}
 	for _, t := range snap.Conversation.Threads {
 		if !objections.GraveThread(t) {
 			continue
@@ -75,7 +75,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 // outdated are the threads about something grave, by id, near which the code is not as it was at the commit that somebody approved who said something there, by login in lower case
 // (threats.md T684). Where nobody has that commit any more it counts as other code.
 func (l *Loop) outdated(ctx context.Context, snap Snapshot) (map[string][]string, error) {
-	look, out := surroundings{l: l, c: snap.checker(l.History), snap: snap, diffs: map[[3]string]*diff.Diff{}}, map[string][]string{}
+	look, out := surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}}, map[string][]string{}
 	for name := range snap.persons().Approved {
 		on := objections.ApprovedOn(snap.Discussion, name)
 		for _, t := range snap.Conversation.Threads {

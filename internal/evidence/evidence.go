@@ -62,6 +62,8 @@ type Checker struct {
 	regions map[string][]review.Region
 	// unsure are files whose names may be those of others too.
 	unsure []string
+	// known is what the run learned of the change: tools show a mask in its place.
+	known *sanitize.Learned
 }
 
 // claim is what of a finding its result depends on.
@@ -83,6 +85,7 @@ type File struct {
 	text   *source
 	folded string
 	lines  int
+	known  *sanitize.Learned
 }
 
 // New makes a checker of claims about a commit. changed are the files that differ from base; what was taken away may be quoted from there.
@@ -109,6 +112,12 @@ func (c *Checker) Unsure(files []string) *Checker {
 	return c
 }
 
+// Knows tells the checker which values masks in quotes may stand for beside those that the rules find.
+func (c *Checker) Knows(values *sanitize.Learned) *Checker {
+	c.known = values
+	return c
+}
+
 // Shown tells the checker what reviewers were shown of other code, which they may quote with the masks that it has there.
 func (c *Checker) Shown(related []review.RelatedFile) *Checker {
 	for _, f := range related {
@@ -119,7 +128,7 @@ func (c *Checker) Shown(related []review.RelatedFile) *Checker {
 
 // Quotes reports whether a quote stands in the file, white space folded, or is not known to be missing.
 func (f File) Quotes(quote string) bool {
-	stands, all := new(search).looked(f.folded, Fold(quote))
+	stands, all := (&search{known: f.known}).looked(f.folded, Fold(quote))
 	return stands || !all
 }
 
@@ -336,7 +345,7 @@ func (c *Checker) establish(ctx context.Context, f review.Finding, required bool
 		return Result{Status: False, Reason: "names a file that does not exist at the reviewed commit"}, nil
 	}
 	ev := Result{Status: None, LineDropped: f.Line != nil && head.Exists && (*f.Line < 1 || *f.Line > head.lines)}
-	s := search{left: vainMost, ruled: c.ruled}
+	s := search{left: vainMost, ruled: c.ruled, known: c.known}
 	defer func() { c.ruled = s.ruled }()
 	quote := Fold(strings.TrimRight(f.Evidence, "\r")) // what is left of a line end: in the file a line feed follows
 	switch {
@@ -431,7 +440,7 @@ func (c *Checker) Read(ctx context.Context, commit, path string) (File, error) {
 		return f, fmt.Errorf("check evidence in %s: %w", path, err)
 	default:
 		text := string(data)
-		f = File{text: &source{text: text}, folded: Fold(text), lines: countLines(text), Exists: true}
+		f = File{text: &source{text: text}, folded: Fold(text), lines: countLines(text), Exists: true, known: c.known}
 		c.read += len(text)
 	}
 	c.kept.add(key, f)
@@ -484,7 +493,7 @@ const (
 )
 
 // quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
-// out, or was shown none: it stands for text in which, with what is around it, the rules find a secret.
+// out, or was shown none: it stands for text in which, with what is around it, the rules find a secret, or the run learned of one.
 func (s *search) quotes(text, quote string) bool {
 	stands, _ := s.looked(text, quote)
 	return stands
@@ -528,7 +537,7 @@ func (s *search) around(text string, pieces []string) (stands, all bool, tried i
 			if s.ruled+len(within) > ruledMost {
 				return false, false, tried
 			}
-			if s.ruled += len(within); secretive(within) {
+			if s.ruled += len(within); s.known.Redact(within) != within {
 				return true, true, tried
 			}
 		}
@@ -549,6 +558,3 @@ func reach(text string, pieces []string) (n int, ok bool) {
 	}
 	return n, true
 }
-
-// secretive reports whether the rules find a secret in text.
-func secretive(text string) bool { return sanitize.Redact(text) != text }

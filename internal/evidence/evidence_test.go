@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 const headSHA, baseSHA = "1111111111111111111111111111111111111111", "2222222222222222222222222222222222222222"
@@ -139,6 +140,27 @@ func TestEvidence(t *testing.T) {
 				t.Error("false without a reason")
 			}
 		})
+	}
+}
+
+// A mask in a quote stands for what the run learned of the change too: tools show it so in files that the rules find nothing in.
+func TestQuotesOfLearnedValues(t *testing.T) {
+	const value, quote = "q7Rz2Lm9Xc4Vb8Nt1Wk6", `dial("[REDACTED]", "api")`
+	known := &sanitize.Learned{}
+	known.Learn(value)
+	for _, row := range []struct {
+		known *sanitize.Learned
+		file  string
+		want  Status
+	}{{nil, value, False}, {known, value, Verified}, {known, "staging", False}} {
+		c := New(files{headSHA + ":a.go": "c := dial(\"" + row.file + "\", \"api\")\n"}, headSHA, baseSHA, nil).Knows(row.known)
+		got, _, err := c.Place(t.Context(), &review.Finding{File: "a.go", Evidence: quote}, true)
+		if err != nil || got.Status != row.want {
+			t.Errorf("%q: %+v, %v", row.file, got, err)
+		}
+		if f, err := c.Read(t.Context(), headSHA, "a.go"); err != nil || f.Quotes(quote) != (row.want == Verified) {
+			t.Errorf("%q: a file quotes it: %t, %v", row.file, f.Quotes(quote), err)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func (c *Checker) Fact(ctx context.Context, fact *review.Fact, about review.Find
 		return no("is about a file that is excluded by configuration")
 	}
 	head, err := c.Read(ctx, c.head, name)
-	quote, s := Fold(fact.Evidence), search{ruled: c.ruled}
+	quote, s := Fold(fact.Evidence), search{ruled: c.ruled, known: c.known}
 	defer func() { c.ruled = s.ruled }()
 	stands, everywhere := s.looked(head.folded, quote)
 	switch {

@@ -80,8 +80,9 @@ const vainMost = 500_000
 // hours; what is not found before left is used up is not known to be missing.
 type search struct {
 	left int
-	// ruled is how much text the rules for secrets have read, in bytes.
+	// ruled is how much text the rules for secrets have read, in bytes; known are values beside those that they find.
 	ruled int
+	known *sanitize.Learned
 	// from and to are the first and the last line of a quote that was found line by line, where these have numbers.
 	from, to int
 }
