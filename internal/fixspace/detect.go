@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
 // Detected is a verify command that a repository does not configure and its files suggest.
@@ -95,8 +96,6 @@ func (r reader) note(err error) {
 	}
 }
 
-var target = lazyregexp.New(`(?m)^([A-Za-z0-9_./ -]+?)[ \t]*::?(?:[^:=]|$)`)
-
 // makeTargets are the targets lint, build and test of the makefile that make would read.
 func makeTargets(r reader) (found []guess) {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
@@ -104,12 +103,7 @@ func makeTargets(r reader) (found []guess) {
 		if !ok {
 			continue
 		}
-		has := map[string]bool{}
-		for _, m := range target.FindAllStringSubmatch(text, -1) {
-			for _, t := range strings.Fields(m[1]) {
-				has[t] = true
-			}
-		}
+		has, _ := pushpolicy.MakeTargets(text)
 		for p := range purposes {
 			if t := p.String(); has[t] {
 				found = append(found, guess{Detected{"make " + t, name + ": target " + t}, p, true})

@@ -457,6 +457,43 @@ func TestIncludesAreProtected(t *testing.T) {
 	}
 }
 
+// A new file or folder that make would take for a target is refused, of the base's makefile and of the head's, in each commit (threats.md T729).
+func TestTargetsAreProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "Makefile": "test:\n\tfalse\n"})
+	base := w.base
+	w.base = w.commit(map[string]string{"Makefile": ".PHONY: test\ntest:\n\tfalse\nlint:\n\tfalse\n"})
+	w.fetch()
+	for what, c := range map[string]struct{ base, script, refused string }{
+		"of the base":       {base, "echo 1 >test", "test"},
+		"of the head":       {base, "echo 1 >lint", "lint"},
+		"a folder":          {base, "mkdir lint; echo 1 >lint/a.txt", "lint/a.txt"},
+		"in one commit":     {base, "echo 1 >lint; git add lint; git commit -qm 'one file'; git rm -q lint; echo 1 >a.txt", "lint"},
+		"phony":             {w.base, "mkdir test; echo 1 >test/a.txt", ""},
+		"no target":         {base, "echo 1 >notes", ""},
+		"no base is stated": {"", "echo 1 >test", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := w.in(t)
+			w.script(c.script)
+			o := w.order()
+			o.Task.BaseSHA = c.base
+			work := w.fix(o)
+			if c.refused == "" && work.Tip == "" || c.refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused) {
+				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
+			}
+		})
+	}
+	w.agent(func(clone string) {
+		if err := os.WriteFile(filepath.Join(clone, "lint"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}, review.Wish{Kind: review.WishCommit, Body: "all"})
+	work, err := w.workspace.Job(t.Context(), w.jobOrder(review.JobTerms{}), nil)
+	if err != nil || work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" {
+		t.Errorf("a command: %+v, %v", work, err)
+	}
+}
+
 // What the links of the base or of the head lead to is protected as their names are, or named as tests, then and in later reports (threats.md T732).
 func TestWhatLinksLeadToIsProtected(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n", "tools/husk/pre-commit": "make\n", "tools/env.sh": "x\n", "checks/a.py": "assert f() == 1\n"})

@@ -240,18 +240,22 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 	if err != nil {
 		return err
 	}
+	makefiles, err := j.makefiles(ctx, o.Head)
+	if err != nil {
+		return err
+	}
 	before := o.From
 	for _, c := range made {
 		if c.New == before {
 			continue
 		}
-		if err := j.police(ctx, before, c.New, included); err != nil {
+		if err := j.police(ctx, before, c.New, included, makefiles); err != nil {
 			return err
 		}
 		before = c.New
 		j.Commits = append(j.Commits, review.FixCommit{SHA: c.New, Message: subject(c.Message)})
 	}
-	if err := j.police(ctx, o.Head, tip, included); err != nil {
+	if err := j.police(ctx, o.Head, tip, included, makefiles); err != nil {
 		return err
 	}
 	if len(j.Refusals) == 0 {
@@ -261,7 +265,7 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 }
 
 // police collects what the push policy and the write scope refuse of one change. The operator's word for fixers opens nothing here.
-func (j jobWork) police(ctx context.Context, from, to string, included *pushpolicy.Included) error {
+func (j jobWork) police(ctx context.Context, from, to string, included *pushpolicy.Included, makefiles *pushpolicy.Makefiles) error {
 	changes, err := j.Repo.Changes(ctx, from, to)
 	if err != nil {
 		return err
@@ -275,6 +279,7 @@ func (j jobWork) police(ctx context.Context, from, to string, included *pushpoli
 	j.refuse(schedule.Check(pathsOf(changes), 0, 0, scope)...)
 	j.refuse(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths)...)
 	j.refuse(included.Check(changes, nil)...)
+	j.refuse(makefiles.Check(changes, nil)...)
 	return nil
 }
 
