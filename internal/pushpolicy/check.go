@@ -44,7 +44,7 @@ func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 		if open {
 			continue
 		}
-		refused = append(refused, protected(c)...)
+		refused = append(refused, tree.protected(c)...)
 		if c.Binary && !c.gone() && len(kinds(c)) == 0 && len(c.Added)+len(c.Removed) == 0 {
 			refused = append(refused, refuse(RuleBinary, c.Path, "nobody can review its content"))
 		}

@@ -49,29 +49,46 @@ const (
 	configuresChecks reason = "linters or test runners take settings from it"
 	// replacesRunners is for names that a repository may have as its own, and that may be changed, though not added: they come before
 	// what is installed where a runner looks first, such as the folder in which python3 -m is called.
-	replacesRunners reason = "a test runner, or what runners load, would be replaced by it"
+	replacesRunners reason = "a test runner, an installer, or what they load, would be replaced by it"
 	// harmless is for dot files that may be changed, though not added.
 	harmless reason = ""
 )
 
 // protected refuses changes of what decides how the repository is built, judged or run
 // (threats.md T08), and new dot files. A rename counts at both ends.
-func protected(c Change) []review.Refusal {
+func (t *tree) protected(c Change) []review.Refusal {
 	for _, name := range c.names() {
 		why := Protected(name)
 		if why == "" && c.fresh() && name == c.Path && strings.HasPrefix(path.Base(name), ".") {
 			why = "it is a new dot file"
 		}
-		if why == "" && c.fresh() && name == c.Path {
-			if replaces, _ := lookUp(spelling.Fold(name)); replaces == replacesRunners {
-				why = string(replaces)
-			}
+		if why == "" && c.fresh() && name == c.Path && t.replaces(name) {
+			why = string(replacesRunners)
 		}
 		if why != "" && !refusedByKind(name) {
 			return []review.Refusal{refuse(RuleProtectedPath, name, why)}
 		}
 	}
 	return nil
+}
+
+// replaces reports that a new file comes before what is installed: at the root, and for Python in each folder of a project, where python3 -m is called.
+func (t *tree) replaces(name string) bool {
+	folder := "."
+	for rest := name; ; rest = name[len(folder)+1:] {
+		if why, _ := lookUp(spelling.Fold(rest)); why == replacesRunners && (folder == "." || t.project(folder)) {
+			return true
+		}
+		next, _, below := strings.Cut(rest, "/")
+		if folder = path.Join(folder, next); !below || path.Ext(name) != ".py" {
+			return false
+		}
+	}
+}
+
+// project reports that a folder is that of a Python project.
+func (t *tree) project(folder string) bool {
+	return slices.ContainsFunc([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt"}, func(name string) bool { return t.files[folder+"/"+name] })
 }
 
 // Protected says why a path is protected; empty means that it is not, or only where it is new. Case and Unicode composition make no difference.

@@ -146,7 +146,7 @@ func protectedPaths() string {
 	}{
 		{configuresReview, "Review"}, {namesOwners, "Owners"}, {instructsAgents, "Agents"}, {gitHooks, "Git hooks"}, {gitSettings, "Git"}, {runsCI, "CI"},
 		{steersBots, "Bots, scanners and releases"}, {deploys, "Deployment"}, {loadsItself, "Editors, shells and interpreters"}, {declaresPackages, "Packages"},
-		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {replacesRunners, "Names that a fix may change, but not add: test runners and what they load"}, {harmless, "Dot files that a fix may change, but not add"},
+		{runsBuilds, "Builds"}, {configuresChecks, "Linters and tests"}, {replacesRunners, "Names that a fix may change, but not add: test runners, installers and what they load"}, {harmless, "Dot files that a fix may change, but not add"},
 	}
 	var b strings.Builder
 	b.WriteString(`# Protected paths
