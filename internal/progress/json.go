@@ -28,7 +28,7 @@ func JSON(w io.Writer, v any) error {
 // texts are the same to whoever reads the JSON. Neither stands outside of a text.
 func inertJSON(s string) string {
 	var b strings.Builder
-	for _, r := range strings.ReplaceAll(s, "##[", `#\u0023[`) {
+	for _, r := range anywhere.ReplaceAllString(s, `#\u0023${1}`) {
 		if r < utf8.RuneSelf && r != 0x7f || sanitize.Terminal(string(r)) == string(r) {
 			b.WriteRune(r)
 			continue

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -54,17 +55,19 @@ func (b *agentTable) stamped(e review.Event, who, text string) string {
 	return cut(fmt.Sprintf("[%7.1fs] %s: %s", e.Time.Sub(b.start).Seconds(), who, text), plainColumns)
 }
 
-// uncommand keeps a line of the log from being a command of GitHub Actions: those begin a line with "::", and the old
-// ones stand anywhere as "##[".
+// anywhere is what runners take for a command anywhere in a line: "##[", "##vso[" of Azure Pipelines, "##teamcity[".
+var anywhere = lazyregexp.New(`##([A-Za-z]*\[)`)
+
+// uncommand keeps a line of the log from being a command of a runner: those of GitHub Actions begin a line with "::".
 func uncommand(s string) string {
-	s = strings.ReplaceAll(s, "##[", "## [")
+	s = anywhere.ReplaceAllString(s, "## ${1}")
 	if strings.HasPrefix(strings.TrimSpace(s), "::") {
 		s = "> " + s
 	}
 	return s
 }
 
-// Uncommand keeps every line of a text from being a command of GitHub Actions in its log.
+// Uncommand keeps every line of a text from being a command of a runner in its log.
 func Uncommand(text string) string {
 	var b strings.Builder
 	for text != "" { // the runner ends a line at a carriage return too

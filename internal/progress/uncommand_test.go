@@ -10,6 +10,8 @@ func TestUncommand(t *testing.T) {
 		"a\r::add-mask::x":    "a\r> ::add-mask::x",
 		"a\n ::error::x\r\nb": "a\n>  ::error::x\r\nb",
 		"a ##[add-path]x":     "a ## [add-path]x",
+		"a ##vso[task.x]y":    "a ## vso[task.x]y",
+		"##TeamCity[x] ##b":   "## TeamCity[x] ##b",
 		"\r\r::x":             "\r\r> ::x",
 		"":                    "",
 		"std::vector":         "std::vector",
