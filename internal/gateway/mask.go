@@ -116,7 +116,7 @@ func shownString(s string, shown map[string]struct{}) (start, end int) {
 		if n == 0 {
 			return len(s), len(s)
 		}
-		if end = start + n; holdsShown(s[start:end], shown) {
+		if end = start + n; holdsShown(s[start:end], shown) && !inShown(s, start, end, shown) {
 			return start, end
 		}
 	}
@@ -135,9 +135,10 @@ func stringEnd(s string) int {
 	return 0
 }
 
+// holdsShown reports whether a JSON string has several lines, all shown but for blank ones.
 func holdsShown(quoted string, shown map[string]struct{}) bool {
 	var text string
-	if !strings.Contains(quoted, `\n`) || json.Unmarshal([]byte(quoted), &text) != nil {
+	if !strings.Contains(quoted, `\n`) || json.Unmarshal([]byte(quoted), &text) != nil || strings.Trim(text, "\n") == "" {
 		return false
 	}
 	for line := range strings.SplitSeq(text, "\n") {
@@ -146,6 +147,14 @@ func holdsShown(quoted string, shown map[string]struct{}) bool {
 		}
 	}
 	return true
+}
+
+// inShown reports whether a place in a text is part of a line that is shown itself.
+func inShown(s string, start, end int, shown map[string]struct{}) bool {
+	before, after := s[strings.LastIndexByte(s[:start], '\n')+1:start], s[end:]
+	after, _, _ = strings.Cut(after, "\n")
+	_, ok := shown[before+s[start:end]+after]
+	return ok
 }
 
 // keepLines is a masked text in which the lines that are shown stand as they were. A mask that does not keep the lines keeps none.

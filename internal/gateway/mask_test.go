@@ -118,6 +118,15 @@ func TestShownStringsStay(t *testing.T) {
 			}
 		}
 	}
+	for _, line := range []string{`+puts("password="secret"\n");`, `+secret("+say \"<secret>\"\n")`} { // code has such strings too
+		m.Show(line)
+		if got := m.Mask("secret\n" + line); got != "#\n"+line {
+			t.Errorf("%s is sent as %s", line, got)
+		}
+	}
+	if got, want := m.Mask(`secret("\n", secret)`), `#("\n", #)`; got != want {
+		t.Errorf("blank lines: %s", got)
+	}
 	var other bytes.Buffer
 	e := json.NewEncoder(&other)
 	e.SetEscapeHTML(false)

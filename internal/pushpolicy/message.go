@@ -37,8 +37,8 @@ func IsFix(message string) bool { return fixTrailers.MatchString(message) }
 // with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
 // characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a
 // command or a state, slash commands; and what ends a quotation or begins a command in a script that a workflow writes the message into (threats.md T694), or orders
-// something in its log; lines that end such a text, or set a variable. The same words give the same message, and the message's own subject and body give themselves again. Secrets are not looked for here: the caller
-// hands in text that went through sanitize.
+// something in its log; lines that end such a text, or set a variable there (threats.md T728). The same words give the same message, and the message's own subject and body give
+// themselves again. Secrets are not looked for here: the caller hands in text that went through sanitize.
 func Message(subject, body string, trailers ...Trailer) string {
 	subject = Subject(subject)
 	var b strings.Builder
@@ -162,8 +162,8 @@ func plain(s string) string {
 	return strings.TrimRightFunc(s, unicode.IsSpace)
 }
 
-// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, or is a bare line of it, in code as well, which a message does not
-// know: the body of a pull request becomes the message where commits are squashed (threats.md T697). Trailers stay, as prloop's own words end the body.
+// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, or is a bare line of it, in code as well,
+// which a message does not know: the body of a pull request becomes the message where commits are squashed (threats.md T697). Trailers stay, as prloop's own words end the body.
 func Unswitched(markdown string) string {
 	lines := strings.Split(markdown, "\n")
 	for i, line := range lines {
@@ -171,7 +171,7 @@ func Unswitched(markdown string) string {
 			before, line = line, unswitched(line)
 		}
 		if bare.MatchString(line) && !strings.HasPrefix(line, " ") {
-			line = " " + line // which is nothing in Markdown, in code a blank
+			line = " " + line // in Markdown that is the same line
 		}
 		lines[i] = line
 	}

@@ -65,7 +65,8 @@ func shortName(part string) bool {
 }
 
 // shellCode is what a script runs, or takes for an option or a file of options, when a list of files is written into it, and what a runner of workflows obeys
-// when the list is printed: ##vso[, ##[ (threats.md T694). PowerShell takes the quotation marks of prose for its own. What frameworks have in their names stays: [id].tsx, (group), @slot below a folder, $route.tsx, +page.svelte.
+// when the list is printed: ##vso[, ##[ (threats.md T694). PowerShell takes the quotation marks of prose for its own. What frameworks have in their names stays:
+// [id].tsx, (group), @slot below a folder, $route.tsx, +page.svelte.
 var shellCode = lazyregexp.New(`[\x60;&'‘-‟]|\$[({]| -[^ ]| @|##[A-Za-z]*\[`)
 
 // tree knows the names around a change.
