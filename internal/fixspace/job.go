@@ -236,11 +236,7 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 	}
 	j.Files, j.Lines = pushpolicy.Totals(whole)
 	j.refuse(schedule.Check(pathsOf(whole), j.Files, j.Lines, o.Terms)...)
-	included, err := j.included(ctx, o.Head)
-	if err != nil {
-		return err
-	}
-	makefiles, err := j.makefiles(ctx, o.Head)
+	standing, err := j.standing(ctx, o.Head)
 	if err != nil {
 		return err
 	}
@@ -249,13 +245,13 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 		if c.New == before {
 			continue
 		}
-		if err := j.police(ctx, before, c.New, included, makefiles); err != nil {
+		if err := j.police(ctx, before, c.New, standing); err != nil {
 			return err
 		}
 		before = c.New
 		j.Commits = append(j.Commits, review.FixCommit{SHA: c.New, Message: subject(c.Message)})
 	}
-	if err := j.police(ctx, o.Head, tip, included, makefiles); err != nil {
+	if err := j.police(ctx, o.Head, tip, standing); err != nil {
 		return err
 	}
 	if len(j.Refusals) == 0 {
@@ -265,7 +261,7 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 }
 
 // police collects what the push policy and the write scope refuse of one change. The operator's word for fixers opens nothing here.
-func (j jobWork) police(ctx context.Context, from, to string, included *pushpolicy.Included, makefiles *pushpolicy.Makefiles) error {
+func (j jobWork) police(ctx context.Context, from, to string, standing *standing) error {
 	changes, err := j.Repo.Changes(ctx, from, to)
 	if err != nil {
 		return err
@@ -278,8 +274,7 @@ func (j jobWork) police(ctx context.Context, from, to string, included *pushpoli
 	scope.MaxFiles, scope.MaxDiffLines = 0, 0
 	j.refuse(schedule.Check(pathsOf(changes), 0, 0, scope)...)
 	j.refuse(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths)...)
-	j.refuse(included.Check(changes, nil)...)
-	j.refuse(makefiles.Check(changes, nil)...)
+	j.refuse(standing.check(changes, nil)...)
 	return nil
 }
 

@@ -85,20 +85,15 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			return err
 		}
 	}
-	included, err := b.included(ctx, o.Task.BaseSHA, o.Reviewed)
+	standing, err := b.standing(ctx, o.Task.BaseSHA, o.Reviewed)
 	if err != nil {
 		return err
 	}
-	for _, t := range included.Links.Tests(whole) {
+	for _, t := range standing.included.Links.Tests(whole) {
 		work.Tests = append(work.Tests, t.Path+": "+t.String())
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
-	work.refuse(included.Check(whole, o.Allow)...)
-	makefiles, err := b.makefiles(ctx, o.Task.BaseSHA, o.Reviewed)
-	if err != nil {
-		return err
-	}
-	work.refuse(makefiles.Check(whole, o.Allow)...)
+	work.refuse(standing.check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)
 	if err != nil {
 		return err
@@ -121,7 +116,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 		if paths, err = b.Repo.Files(ctx, c.New, ""); err != nil {
 			return err
 		}
-		for _, r := range slices.Concat(pushpolicy.Check(changes, pushpolicy.Limits{}, o.Allow, paths), included.Check(changes, o.Allow), makefiles.Check(changes, o.Allow)) {
+		for _, r := range append(pushpolicy.Check(changes, pushpolicy.Limits{}, o.Allow, paths), standing.check(changes, o.Allow)...) {
 			// Tests may go in one commit and come back in another.
 			if r.Rule != pushpolicy.RuleDeletedTest && r.Rule != pushpolicy.RuleSkippedTest {
 				r.Detail = fmt.Sprintf("%s (in the fixer's commit %q)", r.Detail, subject(c.Message))

@@ -1,0 +1,73 @@
+package fixspace
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prloop/prloop/internal/git"
+	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/review"
+)
+
+// standing is what the trees that no fixer has changed say about what may be changed in them.
+type standing struct {
+	included  pushpolicy.Included
+	makefiles pushpolicy.Makefiles
+}
+
+// standing reads commits: the base, and the head that was reviewed. An empty one is none.
+func (b *Workspace) standing(ctx context.Context, commits ...string) (*standing, error) {
+	s, whole := &standing{}, b.Repo.Whole()
+	for i, commit := range commits {
+		if commit == "" || slices.Contains(commits[:i], commit) {
+			continue
+		}
+		entries, err := whole.List(ctx, commit, "")
+		if err != nil {
+			return nil, err
+		}
+		links, err := linksOf(ctx, whole, commit, entries)
+		if err != nil {
+			return nil, err
+		}
+		s.included.Links.Add(links)
+		sizes := make(map[string]int64, len(entries))
+		for _, e := range entries {
+			sizes[e.Path] = e.Size
+		}
+		reading := func(most int) func([]string) (map[string][]byte, error) {
+			return func(names []string) (map[string][]byte, error) { return whole.ReadFiles(ctx, commit, names, most) }
+		}
+		if err := s.included.Add(sizes, reading(pushpolicy.IncludedBytes)); err != nil {
+			return nil, err
+		}
+		if err := s.makefiles.Add(sizes, reading(pushpolicy.MakefileBytes)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// check refuses what changes what the trees protect; allow are doublestar globs the operator opens.
+func (s *standing) check(changes []pushpolicy.Change, allow []string) []review.Refusal {
+	return append(s.included.Check(changes, allow), s.makefiles.Check(changes, allow)...)
+}
+
+// linksOf are the symbolic links among the entries of a commit, with their targets.
+func linksOf(ctx context.Context, repo *git.Repository, commit string, entries []git.Entry) (map[string]string, error) {
+	var names []string
+	for _, e := range entries {
+		if e.IsLink() {
+			names = append(names, e.Path)
+		}
+	}
+	texts, err := repo.ReadFiles(ctx, commit, names, pushpolicy.MostLinkBytes)
+	if err != nil {
+		return nil, err
+	}
+	targets := make(map[string]string, len(texts))
+	for name, text := range texts {
+		targets[name] = string(text)
+	}
+	return targets, nil
+}
