@@ -91,7 +91,7 @@ func TestFaultsOfCommands(t *testing.T) {
 		"a glob of too many":        {"commands:\n- id: a\n  prompt: b\n  files:\n    include: [\"" + strings.Repeat("{*,*}", 7) + "\"]\n", `5 commands[0].files.include[0]: has braces that may stand for more than 64 globs; write several globs instead`},
 		"guidance from the root":    {"context:\n  guidance: [/docs/**]\n", `2 context.guidance[0]: matches no path: paths are written from the root of the repository, such as "docs/**"`},
 		"guidance from elsewhere":   {"context:\n  guidance: [../rules/*.md]\n", `2 context.guidance[0]: matches no path: paths are written from the root of the repository, such as "rules/*.md"`},
-		"a glob as .gitignore has":  {"context:\n  exclude: [\"*.py\", \"!a.py\"]\n", `2 context.exclude[1]: begins with "!", which takes nothing out of other globs here; for names that begin so, write \!`},
+		"a glob as .gitignore has":  {"context:\n  exclude: [\"*.py\", \"!a.py\"]\n", `2 context.exclude[1]: begins with "!", which takes nothing out of other globs here; write \! for names that begin so`},
 		"a folder by its slash":     {"context:\n  exclude: [data/]\n", `2 context.exclude[0]: matches no path: paths are written from the root of the repository, such as "data/**"`},
 		"guidance of too many":      {"context:\n  guidance: [\"" + strings.Repeat("{*,*}", 7) + "\"]\n", `2 context.guidance[0]: has braces that may stand for more than 64 globs; write several globs instead`},
 		"an address as provider":    {"review:\n  defaults:\n    provider: https://evil.example/v1\n", `3 review.defaults.provider: is not ` + forms[providerName]},

@@ -133,7 +133,7 @@ func checkGlob(v any) error {
 		return nil
 	}
 	if strings.HasPrefix(s, "!") {
-		return errors.New(`begins with "!", which takes nothing out of other globs here; for names that begin so, write \!`)
+		return errors.New(`begins with "!", which takes nothing out of other globs here; write \! for names that begin so`)
 	}
 	return pathglobs.Check(s)
 }
