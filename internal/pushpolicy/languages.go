@@ -66,7 +66,7 @@ var languages = []*language{
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
 		comments:  []string{"//", "* ", "*/"},
-		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)(__tests__|cypress/(integration|e2e|component))/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(test(-[^/]*)?|spec)\.[cm]?[jt]sx?$`)},
+		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)__tests__/`), lazyregexp.New(`(^|/)cypress/(integration|e2e|component)/`), lazyregexp.New(`[._-]test\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]tests\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]spec\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]e2e\.[cm]?[jt]sx?$`), lazyregexp.New(`[._-]cy\.[cm]?[jt]sx?$`), lazyregexp.New(`(^|/)(test(-[^/]*)?|spec)\.[cm]?[jt]sx?$`)},
 		outside:   lazyregexp.New(`(^|/)node_modules/`),
 		declares: lazyregexp.New(`^\s*(?:f|x)?(?:it|test|specify|describe|suite|context|Deno\.test|bench)(?:\.[a-zA-Z]+)*(?:\([^"'` + "`" + `]*\))?\(\s*(` +
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),

@@ -179,6 +179,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"Dart: a file is gone", []Change{remove("test/a_test.dart", "test('a', () {")}, []string{"deleted"}},
 		{"Gherkin: a file is gone", []Change{remove("features/a.feature", "Scenario: a")}, []string{"deleted"}},
 		{"Robot: a file is gone", []Change{remove("acceptance/a.robot", "a")}, []string{"deleted"}},
+		{"JavaScript: a test that Cypress runs, where Jest alone looks", []Change{rename("cypress/integration/a.js", "src/__tests__/a.js")}, []string{"deleted"}},
 		{"a script is gone from a folder of tests", []Change{remove("tests/run.sh", "x")}, []string{"deleted"}},
 		{"a file of tests in another language under no such name", []Change{rename("src/ATest.hs", "src/A.hs")}, []string{"deleted"}},
 		{"a file of tests is empty", []Change{{Path: "tests/run.sh", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Removed: lines(1, "x")}}, []string{"deleted"}},
