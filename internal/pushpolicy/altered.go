@@ -22,9 +22,9 @@ func altered(c Change) []TestChange {
 	old, l := c.names()[0], languageOf(c.Path)
 	inline := l != nil && l.inline && !l.holds(c.Path) && !IsTest(old)
 	switch {
-	case recorded.MatchString(c.Path) && c.Status == 'A':
+	case isData(c.Path) && c.Status == 'A':
 		return named(TestAdded, 0, "a new recorded expectation")
-	case recorded.MatchString(c.Path) || recorded.MatchString(old):
+	case isData(c.Path) || isData(old):
 		return named(TestChanged, 0, "a recorded expectation changed")
 	case runner.MatchString(c.Path):
 		return named(TestChanged, 0, "the settings of a test runner changed")
@@ -57,6 +57,9 @@ func altered(c Change) []TestChange {
 	}
 	return found
 }
+
+// isData reports that a file is what tests are given, or expect.
+func isData(name string) bool { return recorded.MatchString(name) || alike.MatchString(name) }
 
 // program reports that a file is one of the program: below the sources of Java, or in a folder of features below sources, under no test's name
 // and not among steps.

@@ -222,7 +222,9 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 }
 
 var (
-	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|[^/]*-snapshots|snapshots|goldens?|test[_-]?data|(__|test[_-]?)?fixtures(__)?|cassettes|expected)/|\.(snap|golden|(approved|verified)\.[a-z]+)$`)
+	// recorded is data of tests by its name. alike is more of it, which counts as a file of tests when it is gone: a folder of such a name may hold tests.
+	recorded = lazyregexp.New(`(?i)(^|/)(__snapshots__|snapshots|goldens?|testdata|fixtures)/|\.(snap|golden|approved\.[a-z]+)$`)
+	alike    = lazyregexp.New(`(?i)(^|/)([^/]*-snapshots|test[_-]data|(__|test[_-]?)fixtures(__)?|cassettes|expected)/|\.verified\.[a-z]+$`)
 	runner   = lazyregexp.New(`(?i)(^|/)(pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|jest\.config\.[a-z]+|vitest\.(config|workspace)\.[a-z]+|karma\.conf\.[a-z]+|` +
 		`\.mocharc(\.[a-z]+)?|mocha\.opts|playwright\.config\.[a-z]+|cypress\.config\.[a-z]+|phpunit\.xml(\.dist)?|\.rspec|testng\.xml|\.runsettings|nextest\.toml|` +
 		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +

@@ -185,6 +185,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"a file of tests is empty", []Change{{Path: "tests/run.sh", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Removed: lines(1, "x")}}, []string{"deleted"}},
 		{"lines of a test in another language are named", []Change{changed("tests/run.sh", one("x"), one("y"))}, []string{"changed"}},
 		{"a document about tests may go", []Change{remove("docs/test-plan.md", "x")}, nil},
+		{"a script in a folder of tests, below one that may hold data", []Change{remove("tests/expected/run.sh", "x")}, []string{"deleted"}},
 		{"data of tests is named", []Change{remove("tests/fixtures/a.json", "x")}, []string{"changed"}},
 		{"the setup of a runner is named", []Change{edit("spec/spec_helper.rb"), edit("tests/bootstrap.php"), edit("src/setupTests.ts")}, []string{"changed", "changed", "changed"}},
 		{"a recorded output", []Change{edit("internal/x/testdata/a.golden")}, []string{"changed"}},
