@@ -115,7 +115,7 @@ func (f *filter) copy(n int) {
 // text is prose that a model reads.
 var text = typed("a string", `"`, func(f *filter, n int) *fault {
 	if f.mask == nil {
-		f.ask(f.name(n))
+		f.ask(f.text(n))
 		f.copy(n)
 		return nil
 	}
@@ -124,7 +124,7 @@ var text = typed("a string", `"`, func(f *filter, n int) *fault {
 	if masked != plain {
 		f.masked++
 	}
-	f.ask([]byte(masked))
+	f.ask(masked)
 	f.out = appendQuoted(f.out, masked)
 	return nil
 })

@@ -61,7 +61,7 @@ func (m *Masks) Mask(s string) string {
 	if s == "" {
 		return s
 	}
-	key := sha256.Sum256([]byte(s))
+	key := textKey(s)
 	m.mu.Lock()
 	o, known := m.young[key]
 	if !known {
@@ -91,6 +91,19 @@ func (m *Masks) Mask(s string) string {
 	return s
 }
 
+// textKey is the hash of a text, which it takes in pieces: a copy of the whole would take as much memory again.
+func textKey(s string) (key [sha256.Size]byte) {
+	h := sha256.New()
+	var piece [4096]byte
+	for s != "" {
+		n := copy(piece[:], s)
+		h.Write(piece[:n])
+		s = s[n:]
+	}
+	h.Sum(key[:0])
+	return key
+}
+
 // maskUnshown masks a text in which the lines that are shown stay, and the JSON strings that hold nothing else: a command may hand on its request as it
 // got it.
 func maskUnshown(s string, mask func(string) string, shown map[string]struct{}) string {
@@ -98,7 +111,11 @@ func maskUnshown(s string, mask func(string) string, shown map[string]struct{}) 
 	for s != "" {
 		start, end := shownString(s, shown)
 		if start > 0 {
-			b.WriteString(keepLines(s[:start], mask(s[:start]), shown))
+			masked := keepLines(s[:start], mask(s[:start]), shown)
+			if start == len(s) && b.Len() == 0 { // the whole text: most are long, and a copy takes as much memory again
+				return masked
+			}
+			b.WriteString(masked)
 		}
 		b.WriteString(s[start:end])
 		s = s[end:]

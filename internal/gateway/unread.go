@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,7 +39,7 @@ func (f *filter) ofModel(n int) bool {
 }
 
 // ask counts a text if it is put to the model.
-func (f *filter) ask(text []byte) {
+func (f *filter) ask(text string) {
 	if f.asking {
 		f.words += countWords(text)
 	}
@@ -48,10 +47,10 @@ func (f *filter) ask(text []byte) {
 
 // countWords is how many words a text has, and runs of punctuation that no tokenizer takes together with them. A long word counts once for
 // each longestWord of its characters, without those that repeat the one before. Whatever is not ASCII is a part of a word.
-func countWords(text []byte) (n int) {
+func countWords(text string) (n int) {
 	length, last := 0, rune(0)
 	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
+		r, size := utf8.DecodeRuneInString(text)
 		switch {
 		case punctuation(r):
 			for size < len(text) && punctuation(rune(text[size])) {
@@ -77,11 +76,11 @@ func countWords(text []byte) (n int) {
 // standsAlone reports whether a run of punctuation is a token of its own, or several: more than one character, or one that white space follows. Where a
 // word follows, one may be its beginning (".name"). Some tokenizers have tokens for tags of HTML, for punctuation outside ASCII with what stands beside it,
 // and for the end of a line with slashes behind it.
-func standsAlone(run, rest []byte) bool {
-	if bytes.ContainsAny(run, "<>") || len(bytes.Trim(run, "/")) == 0 || len(rest) > 0 && rest[0] >= utf8.RuneSelf {
+func standsAlone(run, rest string) bool {
+	if strings.ContainsAny(run, "<>") || strings.Trim(run, "/") == "" || rest != "" && rest[0] >= utf8.RuneSelf {
 		return false
 	}
-	return len(run) > 1 || len(rest) == 0 || rest[0] == ' ' || rest[0] >= '\t' && rest[0] <= '\r'
+	return len(run) > 1 || rest == "" || rest[0] == ' ' || rest[0] >= '\t' && rest[0] <= '\r'
 }
 
 func letterOrDigit(r rune) bool {

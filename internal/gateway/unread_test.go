@@ -107,7 +107,7 @@ func TestCountWords(t *testing.T) {
 		{"이 함수는 값을 돌려준다", 4},
 		{"これはテストです", 1},
 	} {
-		if got := countWords([]byte(row.text)); got != row.want {
+		if got := countWords(row.text); got != row.want {
 			t.Errorf("%.40q has %d words, want %d", row.text, got, row.want)
 		}
 	}
