@@ -7,4 +7,4 @@ import (
 	"github.com/prloop/prloop/internal/cli"
 )
 
-func main() { os.Exit(cli.Main(cli.Process("gh review-loop"))) }
+func main() { os.Exit(cli.Program("gh review-loop")) }

@@ -47,7 +47,7 @@ func (l leaving) Run() int {
 
 // prloop is the program; where Linux tells, it leaves the most memory it held in the file PRLOOP_TEST_MEMORY names.
 func prloop() {
-	status := cli.Main(cli.Process("prloop"))
+	status := cli.Program("prloop")
 	if file := os.Getenv("PRLOOP_TEST_MEMORY"); file != "" {
 		// Not getrusage: its maximum survives exec, so it would count the memory of whoever started us.
 		data, err := os.ReadFile("/proc/self/status")
