@@ -9,7 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
-	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/symbols"
 )
@@ -30,7 +30,7 @@ func (o outlines) of(ctx context.Context, commit, path string) ([]symbols.Defini
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the functions of %s: %w", spelling.Name(path), err)
 	}
-	f, _ := symbols.Read(repocontext.Language(path), text)
+	f, _ := symbols.Read(lang.Of(path), text)
 	o.known[key] = slices.DeleteFunc(f.Definitions, func(d symbols.Definition) bool { return d.Kind == symbols.Value })
 	return o.known[key], nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
-	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -170,7 +170,7 @@ func (l *Loop) checkFacts(ctx context.Context, snap Snapshot, p review.VerifyPay
 			return nil, err
 		}
 		if s.Status == review.Refuted && ev.Status == evidence.Verified {
-			own, err := check.OwnProse(ctx, s.Fact.File, about, repocontext.Language)
+			own, err := check.OwnProse(ctx, s.Fact.File, about, lang.Of)
 			if err != nil {
 				return nil, err
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/acp"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
@@ -61,7 +62,7 @@ func Tools(tree string, names []string, folders map[string]string) (acp.Toolbox,
 // readOnly are the tools that need nothing but a tree.
 func readOnly(tree string) tools.Options {
 	return tools.Options{
-		Tree: tree, Language: repocontext.Language,
+		Tree: tree, Language: lang.Of,
 		Functions: func(path string, text []byte, line int, named string) (tools.Function, bool) {
 			f, ok := repocontext.FunctionAt(path, text, line)
 			if named != "" {

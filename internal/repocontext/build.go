@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -122,7 +123,7 @@ func (b *builder) build(ctx context.Context) error {
 }
 
 func (b *builder) describe(f *diff.File) review.BriefFile {
-	bf := review.BriefFile{Path: spelling.Name(f.Path), OldPath: spelling.Name(f.OldPath), Change: string(f.Change), Language: Language(f.Path),
+	bf := review.BriefFile{Path: spelling.Name(f.Path), OldPath: spelling.Name(f.OldPath), Change: string(f.Change), Language: lang.Of(f.Path),
 		Additions: f.Additions, Deletions: f.Deletions, Hunks: len(f.Hunks)}
 	if b.o.excluded(f.Path) || (f.OldPath != "" && b.o.excluded(f.OldPath)) {
 		bf.Omitted = OmittedExcluded

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/symbols"
 )
 
@@ -29,7 +30,7 @@ func (r *relating) definitions(found symbols.Found) []item {
 	}
 	by := map[string][]candidate{}
 	for p, f := range found {
-		family := symbols.Family(Language(p))
+		family := symbols.Family(lang.Of(p))
 		for _, d := range f.Definitions {
 			if _, wanted := r.seeds[d.Name][family]; wanted && d.Kind != symbols.Implementation {
 				by[d.Name+" "+family] = append(by[d.Name+" "+family], candidate{p, d})
@@ -38,7 +39,7 @@ func (r *relating) definitions(found symbols.Found) []item {
 	}
 	var items []item
 	for _, all := range by {
-		s := r.seeds[all[0].Name][symbols.Family(Language(all[0].path))]
+		s := r.seeds[all[0].Name][symbols.Family(lang.Of(all[0].path))]
 		var some []item
 		for _, c := range all {
 			near := s.from.nearness(c.path)
@@ -104,17 +105,17 @@ func (r *relating) callers(found symbols.Found) []item {
 	for p, f := range found {
 		for _, d := range f.Definitions {
 			if d.Kind != symbols.Implementation {
-				owners[d.Name+" "+symbols.Family(Language(p))]++
+				owners[d.Name+" "+symbols.Family(lang.Of(p))]++
 			}
 		}
 	}
 	by := map[string][]item{}
 	tests := map[string][]item{}
 	for p, f := range found {
-		family, inside := symbols.Family(Language(p)), namesWithin(f)
+		family, inside := symbols.Family(lang.Of(p)), namesWithin(f)
 		for _, u := range f.Uses {
 			t, ok := r.targets[u.Name][family]
-			if !ok && !symbols.Known(Language(p)) {
+			if !ok && !symbols.Known(lang.Of(p)) {
 				for _, other := range r.targets[u.Name] {
 					if ok = other.gone; ok {
 						t = other
@@ -145,7 +146,7 @@ func (r *relating) callers(found symbols.Found) []item {
 				}
 			}
 			it.lines = []int{u.Line}
-			if d, ok := f.Around(u.Line); !ok && !t.gone && symbols.Known(Language(p)) && inside[u.Name] {
+			if d, ok := f.Around(u.Line); !ok && !t.gone && symbols.Known(lang.Of(p)) && inside[u.Name] {
 				continue // it is imported there
 			} else if ok {
 				it.lines = append(it.lines, d.At)

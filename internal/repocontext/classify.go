@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 )
@@ -106,7 +107,7 @@ func listing(p string) bool {
 	case slices.Contains(translations, ending):
 		return true
 	}
-	return below(dir, localeFolders) && slices.Contains(localeData, Language(p))
+	return below(dir, localeFolders) && slices.Contains(localeData, lang.Of(p))
 }
 
 var (
@@ -141,7 +142,7 @@ func Ordinary(p string) string {
 	}
 	base := path.Base(p)
 	ending := path.Ext(base)
-	if slices.Contains(lockFiles, base) && Language(other+ending) == "" {
+	if slices.Contains(lockFiles, base) && lang.Of(other+ending) == "" {
 		ending = ""
 	}
 	parts[len(parts)-1] = other + ending
@@ -152,11 +153,11 @@ func Ordinary(p string) string {
 // configuration. A manifest that is data says what a vendored package is made of, which nobody reads either.
 func neverSkipped(p string) bool {
 	base := path.Base(p)
-	if strings.HasPrefix(spelling.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, Language(p)) {
+	if strings.HasPrefix(spelling.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, lang.Of(p)) {
 		return true
 	}
 	why, manifest := pushpolicy.Acts(p)
-	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || slices.Contains(dataLanguages, Language(p))))
+	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || slices.Contains(dataLanguages, lang.Of(p))))
 }
 
 var (

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 )
@@ -88,7 +89,7 @@ func (b *builder) regions(ctx context.Context, batch []int, parse *int) ([][]rev
 			continue
 		}
 		structured := len(text) <= *parse
-		if structured && symbols.Known(Language(names[n])) {
+		if structured && symbols.Known(lang.Of(names[n])) {
 			*parse -= len(text)
 		}
 		f := &b.o.Diff.Files[i]

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/symbols"
@@ -239,10 +240,10 @@ func decisive(t *testing.T, dir string, src *memory, d *diff.Diff) []expected {
 	}
 	defined, used := map[string][]place{}, map[string][]place{}
 	for name, text := range src.files[headID] {
-		if !symbols.Known(Language(name)) || !mentions(text, all) {
+		if !symbols.Known(lang.Of(name)) || !mentions(text, all) {
 			continue
 		}
-		f, _ := symbols.Read(Language(name), []byte(text))
+		f, _ := symbols.Read(lang.Of(name), []byte(text))
 		for _, x := range f.Definitions {
 			if x.Kind != symbols.Implementation {
 				defined[x.Name] = append(defined[x.Name], place{name, x.At})

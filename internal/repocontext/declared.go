@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 )
@@ -112,7 +113,7 @@ func (b *builder) declarations(ctx context.Context, asked []int, commit string, 
 // encodings are those that a text says it is in, but for those of single bytes that are all letters; one without a name where it is cut before its second
 // line ends.
 func encodings(path string, text []byte, cut bool) (names []string) {
-	language := Language(path)
+	language := lang.Of(path)
 	if slices.Contains(prose, language) && !bytes.HasPrefix(text, []byte("#!")) {
 		return nil
 	}

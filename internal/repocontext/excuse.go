@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/pushpolicy"
 )
@@ -139,7 +140,7 @@ var (
 // unlike reports whether the folder that excuses a new file by its name held nothing like it at the base: no code, and no two files of its own language
 // below it, if that is one of alone.
 func (b *builder) unlike(ctx context.Context, name string) (bool, error) {
-	root, language := vendorRoot(name), Language(name)
+	root, language := vendorRoot(name), lang.Of(name)
 	held, err := b.holds(ctx, root, "", 1)
 	if !held && err == nil && slices.Contains(alone, language) {
 		held, err = b.holds(ctx, root, language, 2)
@@ -161,7 +162,7 @@ func (b *builder) holds(ctx context.Context, root, language string, some int) (b
 	var like []string
 	for dir, paths := range known {
 		for _, p := range paths {
-			its := Language(p)
+			its := lang.Of(p)
 			fits := its == language && dir != root
 			if language == "" {
 				fits = its != "" && !slices.Contains(aboutCode, its)

@@ -3,6 +3,7 @@ package repocontext
 import (
 	"strings"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/symbols"
@@ -73,7 +74,7 @@ func FunctionNamed(path string, text []byte, name string) (Function, bool) {
 // function is the definition that find chooses. What find is given are all of the file, when its structure is known exactly, and its lines.
 func function(path string, text []byte, find func(known []span, exact bool, lines []string) (span, bool)) (f Function, ok bool) {
 	lines := splitLines(text)
-	known, exact := symbols.Read(Language(path), text)
+	known, exact := symbols.Read(lang.Of(path), text)
 	s, ok := find(spansOf(known), exact, lines)
 	if !ok {
 		return Function{}, false

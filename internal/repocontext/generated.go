@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
@@ -126,7 +127,7 @@ var made = []string{".golden", ".snap", ".rd", "/namespace"}
 // a template of any kind. PHP's text is put out as it is until its code is opened.
 func marks(p string, text []byte) bool {
 	endings := strings.Split(strings.ToLower(path.Base(p)), ".")[1:]
-	language := Language(p)
+	language := lang.Of(p)
 	switch {
 	case slices.ContainsFunc(endings, func(e string) bool { return slices.Contains(templates, e) }):
 		return false
@@ -149,7 +150,7 @@ var hashCode = lazyregexp.New(`^#\s*define\s+\S+\s+\S|^#!?\[.*[^\]]$|^#.*\\$`)
 // commentMarks are what begins the comment that a line of a file begins with, and what ends it, which is empty where the line does. Both are
 // for no comment.
 func commentMarks(p, line string) (open, closing string) {
-	language := Language(p)
+	language := lang.Of(p)
 	brackets := slices.Contains(curly, language)
 	prose := language == "markdown" || language == "mdx" // where a # begins a heading
 	for _, c := range blocks {

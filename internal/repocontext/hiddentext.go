@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 )
 
 // Reasons of files that hold text and that git shows none of. They are never excused: text that nobody read is not approved.
@@ -152,7 +153,7 @@ func textAnywhere(path string, data []byte) string {
 		return notText
 	case wide(data):
 		return OmittedEncoding
-	case Language(path) != "", bytes.HasPrefix(data, []byte("#!")):
+	case lang.Of(path) != "", bytes.HasPrefix(data, []byte("#!")):
 		return OmittedNUL
 	}
 	// Bytes above ASCII may be letters of any encoding, so only control bytes speak against text: of packed data they are a tenth.

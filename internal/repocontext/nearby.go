@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/symbols"
 )
 
@@ -36,7 +37,7 @@ func (r *relating) look(ctx context.Context, files []*changed) (symbols.Found, e
 	far := r.distances(files)
 	var all []near
 	for _, p := range paths {
-		language := Language(p)
+		language := lang.Of(p)
 		if language == "" || r.o.excluded(p) || named(p) != "" || listing(p) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
@@ -38,7 +39,7 @@ func regionsOf(path string, text []byte, hunks []diff.Hunk, structured bool) ([]
 	exact := false
 	if structured {
 		var f symbols.File
-		f, exact = symbols.Read(Language(path), text)
+		f, exact = symbols.Read(lang.Of(path), text)
 		known = spansOf(f)
 	}
 	find := func(c span) (span, bool) {

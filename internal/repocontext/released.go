@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 )
@@ -124,7 +125,7 @@ func staysData(from, to string) bool {
 		name = strings.ToLower(strings.TrimRight(path.Base(name), ".0123456789"))
 		return strings.TrimPrefix(path.Ext(name), ".")
 	}
-	return !neverSkipped(to) && Language(to) == "" && (ofData(to) || kind(from) == kind(to) || slices.Contains(plainData, kind(to)))
+	return !neverSkipped(to) && lang.Of(to) == "" && (ofData(to) || kind(from) == kind(to) || slices.Contains(plainData, kind(to)))
 }
 
 // giveWhole puts the whole text of files in the place of their diffs, as added lines, behind the lines that were removed.

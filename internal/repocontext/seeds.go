@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/symbols"
 )
 
@@ -49,7 +50,7 @@ func (b *builder) changedCode(ctx context.Context) ([]*changed, []versions, erro
 	var order []int
 	for _, i := range b.order {
 		f := &b.o.Diff.Files[i]
-		if b.brief.Files[i].HunksGiven == 0 || !symbols.Known(Language(f.Path)) || len(order) == relatedFiles {
+		if b.brief.Files[i].HunksGiven == 0 || !symbols.Known(lang.Of(f.Path)) || len(order) == relatedFiles {
 			continue
 		}
 		order = append(order, i)
@@ -74,7 +75,7 @@ func (b *builder) changedCode(ctx context.Context) ([]*changed, []versions, erro
 			b.unparsed++
 			return symbols.File{}
 		}
-		f, _, slow := symbols.ReadInTime(Language(p), text)
+		f, _, slow := symbols.ReadInTime(lang.Of(p), text)
 		if slow {
 			b.unparsed++
 		}
@@ -84,7 +85,7 @@ func (b *builder) changedCode(ctx context.Context) ([]*changed, []versions, erro
 	var gone []versions
 	for _, i := range order {
 		f := &b.o.Diff.Files[i]
-		c := &changed{path: f.Path, family: symbols.Family(Language(f.Path)), lines: map[int]bool{}, shown: map[int]bool{}, imports: map[string]bool{}, bases: map[string]bool{}}
+		c := &changed{path: f.Path, family: symbols.Family(lang.Of(f.Path)), lines: map[int]bool{}, shown: map[int]bool{}, imports: map[string]bool{}, bases: map[string]bool{}}
 		cut := map[int]bool{}
 		for h := range f.Hunks {
 			for l := range f.Hunks[h].Lines() {

@@ -17,7 +17,7 @@ import (
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/fixspace"
 	"github.com/prloop/prloop/internal/git"
-	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/lang"
 )
 
 //go:embed workflow.yml
@@ -254,7 +254,7 @@ func languages(top string) []string {
 			return fs.SkipAll
 		case d.Type().IsRegular():
 			seen++
-			if l := repocontext.Language(name); l != "" && !slices.Contains(data, l) {
+			if l := lang.Of(name); l != "" && !slices.Contains(data, l) {
 				count[l]++
 			}
 		}

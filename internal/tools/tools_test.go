@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 )
@@ -69,7 +70,7 @@ func functions(path string, text []byte, line int, named string) (Function, bool
 
 func open(t *testing.T, change ...func(*Options)) *Box {
 	t.Helper()
-	o := Options{Tree: tree(t), Exclude: []string{"secrets", "**/*.pem"}, Functions: functions, Language: repocontext.Language}
+	o := Options{Tree: tree(t), Exclude: []string{"secrets", "**/*.pem"}, Functions: functions, Language: lang.Of}
 	for _, c := range change {
 		c(&o)
 	}

@@ -1,4 +1,5 @@
-package repocontext
+// Package lang tells the language of a file by its name.
+package lang
 
 import (
 	"path"
@@ -120,8 +121,8 @@ var endings = []struct{ language, endings string }{
 	{"text", ".txt"},
 }
 
-// Language names a file's language in lower case, empty when the name tells nothing.
-func Language(p string) string {
+// Of names a file's language in lower case, empty when the name tells nothing.
+func Of(p string) string {
 	base := path.Base(p)
 	if l := byWholeName(base); l != "" {
 		return l
