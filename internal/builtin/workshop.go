@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/prloop/prloop/internal/globs"
@@ -28,7 +29,7 @@ func (w workshop) Revert() error { return w.editor.Revert() }
 // openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
 // not spend a try on it; the policy itself is held when the work is taken out.
 func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.Workspace) (modelagent.Editor, error) {
-	allowed := task.Options.AllowPaths
+	allowed, asked := task.Options.AllowPaths, pushpolicy.AskedOf(task)
 	return func(w review.Workspace) (modelagent.Editor, error) {
 		read := readOnly(w.Tree)
 		o := tools.EditorOptions{
@@ -37,7 +38,7 @@ func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.
 				if globs.Any(allowed, name) {
 					return ""
 				}
-				return pushpolicy.Protected(name)
+				return cmp.Or(pushpolicy.Protected(name), asked.Refuse(name))
 			},
 		}
 		if t := task.Terms; t != nil && t.Checks > 0 {

@@ -56,14 +56,22 @@ END`
 	w.workspace.Ask = w.ask("/bin/sh", func(string) []string { return []string{"-c", "set -eu\nfixed=\n" + text + answer} })
 }
 
+// changed are the files, none of them source, that the pull request changes.
+var changed = []string{".gitignore", "a.txt", "b.txt", "c.txt", "ci/base.yml", "ci/head.yml", "ci/run.sh", "d/e/f", "found.txt", "kept/a.txt", "kept/other", "lib/known.txt", "lib/more.txt", "lib/runner",
+	"lib/runner/more", "lib/runner/run.sh", "link", "link/x", "lint", "lint/a.txt", "made/x", "notes", "pwned", "second.txt", "test", "tools/env.sh", "tools/husk/new"}
+
 func (w *world) order() review.FixOrder {
+	var brief review.Brief
+	for _, name := range changed {
+		brief.Files = append(brief.Files, review.BriefFile{Path: name})
+	}
 	finding := func(id string) review.Finding {
 		return review.Finding{ID: id, Priority: review.P1, Category: review.CategoryBug, Title: id}
 	}
 	return review.FixOrder{
 		Run: "20261121T000000Z_0123456789abcdef", Round: 1, Try: 1, Reviewed: w.base, From: w.base, PRFiles: 1, PRLines: 10,
 		At: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
-		Task: review.Task{Version: review.TaskVersion, Role: review.RoleFixer, PRNumber: 7, Run: "r", Round: 1, HeadSHA: w.base,
+		Task: review.Task{Version: review.TaskVersion, Role: review.RoleFixer, PRNumber: 7, Run: "r", Round: 1, HeadSHA: w.base, Brief: brief,
 			Fix: &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{finding("F1"), finding("F2")}}},
 	}
 }
@@ -385,6 +393,8 @@ func TestAttacks(t *testing.T) {
 		"a deleted test":                 {"rm sub/test_b.py", "deleted-test"},
 		"every file, deleted":            {"rm -r a.txt b.txt .gitignore go.mod sub", "empty-tree"},
 		"a manifest":                     {"echo 'module y' >go.mod", "protected-path"},
+		"settings nobody asked for":      {"mkdir -p conf; echo x >conf/app.yaml", "unasked-file"},
+		"a script, undone later":         {"echo x >deploy.sh; git add -A; git commit -qm w; git rm -q deploy.sh; git commit -qm undo; echo 1 >a.txt", "unasked-file"},
 		"another folder's attributes":    {"echo '* filter=x' >sub/.gitattributes", "gitattributes"},
 		"two names for one file":         {"echo x >A.TXT", "case-collision"},
 		"more than its pull request":     {"for i in $(seq 60); do mkdir -p d; seq 20 >d/$i.txt; done", "scope-brake"},

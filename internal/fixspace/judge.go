@@ -94,6 +94,8 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(standing.check(whole, o.Allow)...)
+	asked := pushpolicy.AskedOf(o.Task)
+	work.refuse(asked.Check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)
 	if err != nil {
 		return err
@@ -116,7 +118,8 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 		if paths, err = b.Repo.Files(ctx, c.New, ""); err != nil {
 			return err
 		}
-		for _, r := range append(pushpolicy.Check(changes, pushpolicy.Limits{}, o.Allow, paths), standing.check(changes, o.Allow)...) {
+		refused := slices.Concat(pushpolicy.Check(changes, pushpolicy.Limits{}, o.Allow, paths), standing.check(changes, o.Allow), asked.Check(changes, o.Allow))
+		for _, r := range refused {
 			// Tests may go in one commit and come back in another.
 			if r.Rule != pushpolicy.RuleDeletedTest && r.Rule != pushpolicy.RuleSkippedTest {
 				r.Detail = fmt.Sprintf("%s (in the fixer's commit %q)", r.Detail, subject(c.Message))
