@@ -12,7 +12,7 @@ const FixerName = "pr-fix"
 
 // Fix are the settings of the fix half beside who fixes and what verifies.
 type Fix struct {
-	// AllowPaths are globs of protected paths the operator opens to fixes. No repository has a say: a fix is pushed with
+	// AllowPaths are globs of paths that the operator opens to fixes, though they are protected or nobody asked for them. No repository has a say: a fix is pushed with
 	// rights its files' author may not have.
 	AllowPaths []string
 	// UntrustedAuthors lets pull requests be fixed whose author may not write to the repository.
