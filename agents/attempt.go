@@ -146,11 +146,4 @@ func status(r proc.Result) string {
 }
 
 // lastLines is the end of standard error on one line.
-func lastLines(tail []byte) string {
-	const keep = 500
-	s := strings.TrimSpace(sanitize.Redact(string(tail)))
-	if len(s) > keep {
-		s = "…" + strings.ToValidUTF8(s[len(s)-keep:], "")
-	}
-	return sanitize.Line(s, keep+1)
-}
+func lastLines(tail []byte) string { return sanitize.LastLine(string(tail), 500) }

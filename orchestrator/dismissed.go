@@ -91,6 +91,33 @@ func (l *Loop) readDismissals(ctx context.Context, req Request, r Range, b revie
 	return out, nil
 }
 
+// masked is a copy without what was learned.
+func (d *Dismissals) masked(learned *sanitize.Learned) *Dismissals {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.List, out.Notes = slices.Clone(d.List), slices.Clone(d.Notes)
+	for i := range out.List {
+		one := &out.List[i]
+		one.By, one.Why = learned.Mask(one.By), learned.Mask(one.Why)
+		if one.Code != nil {
+			code := *one.Code
+			code.Text = learned.Mask(code.Text)
+			one.Code = &code
+		}
+		if one.Mark != nil {
+			mark := *one.Mark
+			mark.Title = learned.Mask(mark.Title)
+			one.Mark = &mark
+		}
+	}
+	for i := range out.Notes {
+		out.Notes[i] = learned.Mask(out.Notes[i])
+	}
+	return &out
+}
+
 func saidIn(d dismissals.Dismissal) string {
 	return sanitize.CodeSpan(fmt.Sprintf("%s:%d", d.File, d.Line))
 }

@@ -1,10 +1,14 @@
 package orchestrator
 
 import (
+	"crypto/sha1"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/prloop/prloop/internal/dismissals"
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -49,5 +53,34 @@ func TestLearned(t *testing.T) {
 	}
 	if !masks.Overwrites("@@ -1 +1 @@\n-dial(\""+value+"\")\n+dial(\"[REDACTED]\")\n", nil, l.Learned) {
 		t.Error("a fix writes a mask over it")
+	}
+}
+
+// The commits of a round are no secrets, whatever a change says of them: reports have them, and are read again (threats.md T745).
+func TestCommitsAreNotLearned(t *testing.T) {
+	ids := make([]string, 6)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%x", sha1.Sum([]byte{byte(i)}))
+	}
+	snap := Snapshot{Range: Range{Base: ids[0], MergeBase: ids[1], Head: ids[2]}, PR: review.PullRequest{BaseSHA: ids[3], HeadSHA: ids[4]}}
+	diff := "diff --git a/a.env b/a.env\n--- a/a.env\n+++ b/a.env\n@@ -0,0 +1,11 @@\n+TOKEN=q7Rz2Lm9Xc4Vb8Nt1Wk6\n"
+	for _, id := range ids[:5] {
+		diff += "+postgres://ci:" + id + "@localhost/x\n+postgres://ci:" + id[:24] + "@localhost/x\n"
+	}
+	snap.Brief = review.Brief{Files: []review.BriefFile{{Path: "a.env", Diff: diff}}}
+	why := "It is " + ids[5] + " and q7Rz2Lm9Xc4Vb8Nt1Wk6."
+	snap.Dismissals = &Dismissals{List: []dismissals.Dismissal{{Why: why, Code: &dismissals.Code{Text: why}}, {Mark: &identity.Mark{Title: why}}}, Notes: []string{why}}
+	known := &sanitize.Learned{}
+	got, err := masked(t.Context(), snap, nil, known)
+	if err != nil || !slices.Equal(known.Values(), []string{"q7Rz2Lm9Xc4Vb8Nt1Wk6"}) {
+		t.Errorf("learned %q, %v", known.Values(), err)
+	}
+	for _, said := range []string{got.Dismissals.List[0].Why, got.Dismissals.List[0].Code.Text, got.Dismissals.List[1].Mark.Title, got.Dismissals.Notes[0]} {
+		if want := "It is " + ids[5] + " and [REDACTED]."; said != want {
+			t.Errorf("a dismissal says %q, want %q", said, want)
+		}
+	}
+	if snap.Dismissals.List[1].Mark.Title != why {
+		t.Error("what was read is changed")
 	}
 }

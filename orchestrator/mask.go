@@ -22,7 +22,8 @@ const ShowSecrets = "show"
 // masked takes the values that look like secrets out of everything that was read for a round, and counts them. What it gives is
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
 // touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
-// whole. What may be a secret anywhere learned has from then on, but for what stands in the name of a changed file as it is told. It ends with the context.
+// whole. What may be a secret anywhere learned has from then on, but for what prloop says to
+// everybody: the names of changed files as they are told, and the commits of the round. It ends with the context.
 func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.Learned) (Snapshot, error) {
 	var texts, diffs []*string
 	b := &s.Brief
@@ -98,6 +99,9 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 			told = append(told, side+f.Path, side+f.OldPath)
 		}
 	}
+	for _, id := range []string{s.Range.Base, s.Range.MergeBase, s.Range.Head, s.PR.BaseSHA, s.PR.HeadSHA} {
+		told = append(told, "`"+id+"`") // as reports have it, which are read again
+	}
 	learned.Spare(told...)
 	before := make([]string, len(b.Files))
 	for i := range b.Files {
@@ -107,7 +111,7 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 	if s.Masked, err = sanitize.MaskChange(ctx, learned, texts, diffs, pieces, words...); err != nil {
 		return s, err
 	}
-	s.Keys = nil
+	s.Keys, s.Dismissals = nil, s.Dismissals.masked(learned)
 	own := sanitize.Policy{Known: known}
 	for _, text := range slices.Concat(texts, slices.Concat(words...)) {
 		*text = sanitize.MaskKnown(*text, own)

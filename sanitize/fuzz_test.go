@@ -235,6 +235,23 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// A word of which the beginning is cut is left out (threats.md T745).
+func TestLastLine(t *testing.T) {
+	token := "ghp_" + strings.Repeat("a1B2c3D4", 5)[:36]
+	for in, want := range map[string]string{
+		" a\n\tb  c\n":                                        "a b c",
+		"one two " + strings.Repeat("x ", 20):                 "… " + strings.TrimSpace(strings.Repeat("x ", 20)),
+		"q7Rz2Lm9Xc4Vb8Nt1Wk6" + strings.Repeat(" is bad", 5): "…" + strings.Repeat(" is bad", 5),
+		strings.Repeat("x", 41):                               "…",
+		token + " and " + strings.Repeat("y", 32):             "… and " + strings.Repeat("y", 32),
+		token + " and " + strings.Repeat("y", 25):             "[REDACTED] and " + strings.Repeat("y", 25),
+	} {
+		if got := LastLine(in, 40); got != want {
+			t.Errorf("LastLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func FuzzTerminal(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, s string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/spelling"
@@ -69,6 +70,17 @@ func Line(s string, limit int) string {
 		s = string([]rune(s)[:limit]) + "…"
 	}
 	return s
+}
+
+// LastLine is Line of the end of a text, at most limit bytes long. A word that is cut is left out: it may be a value that only a later reader of the line
+// knows for a secret.
+func LastLine(s string, limit int) string {
+	s = strings.TrimSpace(Redact(s))
+	if len(s) > limit {
+		s = s[len(s)-limit-1:]
+		s = "…" + s[strings.IndexFunc(s+" ", unicode.IsSpace):]
+	}
+	return Line(s, limit+1)
 }
 
 // Terminal makes text safe to print: what is left is printable, newline and tab. Control bytes and hidden characters

@@ -262,7 +262,7 @@ func (s *session) said(q answer.Question, out outcome) answer.Said {
 	default:
 		return a
 	}
-	if tail := sanitize.Line(string(s.result.StderrTail[max(0, len(s.result.StderrTail)-400):]), 300); tail != "" {
+	if tail := sanitize.LastLine(string(s.result.StderrTail), 300); tail != "" {
 		a.Detail += "; stderr: " + tail
 	}
 	return a
