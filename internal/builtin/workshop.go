@@ -29,7 +29,7 @@ func (w workshop) Revert() error { return w.editor.Revert() }
 // openEditor opens the clone of a task for its fixer. What the push policy protects is refused at once, so that a model does
 // not spend a try on it; the policy itself is held when the work is taken out.
 func openEditor(task review.Task, p Agent, emit func(review.Event)) func(review.Workspace) (modelagent.Editor, error) {
-	allowed, asked := task.Options.AllowPaths, pushpolicy.AskedOf(task)
+	allowed, asked := task.Options.AllowPaths, pushpolicy.AskedOf(task, nil)
 	return func(w review.Workspace) (modelagent.Editor, error) {
 		read := readOnly(w.Tree)
 		o := tools.EditorOptions{

@@ -94,7 +94,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(standing.check(whole, o.Allow)...)
-	asked := pushpolicy.AskedOf(o.Task)
+	asked := pushpolicy.AskedOf(o.Task, standing.names)
 	work.refuse(asked.Check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 type standing struct {
 	included  pushpolicy.Included
 	makefiles pushpolicy.Makefiles
+	names     []string
 }
 
 // standing reads commits: the base, and the head that was reviewed. An empty one is none.
@@ -34,6 +35,7 @@ func (b *Workspace) standing(ctx context.Context, commits ...string) (*standing,
 		sizes := make(map[string]int64, len(entries))
 		for _, e := range entries {
 			sizes[e.Path] = e.Size
+			s.names = append(s.names, e.Path)
 		}
 		reading := func(most int) func([]string) (map[string][]byte, error) {
 			return func(names []string) (map[string][]byte, error) { return whole.ReadFiles(ctx, commit, names, most) }

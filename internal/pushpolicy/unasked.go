@@ -1,13 +1,14 @@
 package pushpolicy
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/lang"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -20,44 +21,108 @@ var ordinary = []string{
 	"go", "python", "javascript", "typescript", "tsx", "java", "ruby", "rust", "c", "c++", "c#", "php", "kotlin", "scala", "clojure", "swift", "objective-c", "objective-c++",
 	"dart", "lua", "perl", "r", "julia", "haskell", "ocaml", "f#", "visual basic .net", "elixir", "erlang", "elm", "zig", "nim", "crystal", "d", "pascal", "fortran", "fortran free form",
 	"cobol", "assembly", "solidity", "cuda", "glsl", "verilog", "systemverilog", "vhdl", "common lisp", "scheme", "racket",
-	"html", "css", "scss", "sass", "less", "vue", "svelte", "astro", "html+erb", "handlebars", "jinja", "go template", "pug", "haml",
+	"html", "css", "scss", "sass", "less", "vue", "svelte", "astro", "handlebars", "pug", "haml",
 	"sql", "graphql", "protocol buffer", "thrift", "markdown", "mdx", "restructuredtext", "asciidoc", "tex",
 }
+
+// templates are the languages of files that are what their names are without the ending.
+var templates = []string{"html+erb", "jinja", "go template"}
+
+var (
+	// pages are the endings of templates that are pages unless their name has another ending before.
+	pages = lazyregexp.New(`(?i)\.(hbs|handlebars|ejs|mustache|njk|liquid|twig|pug|slim|haml)$`)
+	// more are the endings of further such files.
+	more = lazyregexp.New(`(?i)\.(pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|yy?|l|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
+		`slim|[hl]?eex|ejs|mustache|njk|liquid|twig|jspx?|cshtml|razor|a?xaml|qml|templ|styl|p(ost)?css|org|texi|texinfo|pod|typ|bib)$`)
+	// read are names of data that people or the program read. They count for files that stand: a new one could be meant for another reader.
+	read = lazyregexp.New(`(?i)\.(po|pot|xlf|xliff|arb|resx|strings|stringsdict|xcstrings|ftl|storyboard|xib|xsd|wsdl|xslt?|avsc|avdl|fbs|capnp|smithy|prisma|svg|csv|tsv)$|` +
+		`(^|/)(locales?|i18n|l10n|langs?|translations)/.*\.(json|ya?ml|properties|toml|ini|xml)$|(^|/)src/\w+/resources/|(^|/)res/[a-z0-9-]+/[^/]+\.xml$|` +
+		`(^|/)(androidmanifest\.xml|info\.plist|appsettings(\.\w+)?\.json|(openapi|swagger)[^/]*\.(ya?ml|json)|public-?api\.(un)?shipped\.txt|api/[^/]+\.(txt|api))$|` +
+		`(^|/)docs?/.*\.txt$|(^|/)(readme|changelog|changes|news|history|authors|contributors|license|copying|notice|todo)(\.txt)?$`)
+)
 
 // Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names. What is no source, page,
 // prose or test may be changed only where it is one of them: settings, scripts and data act in more ways than any list of their names has (threats.md T733).
 // The zero value is of no pull request.
 type Asked struct {
-	files map[string]bool
-	words []string
+	files, said map[string]bool
+	// beside are the folders of those files.
+	beside map[string]bool
+	// stood are the files before the fix, and tested the folders with source of tests below; nil where they are not known.
+	stood, tested map[string]bool
 }
 
-// AskedOf are the files that the task of a fixer asks for.
-func AskedOf(task review.Task) Asked {
-	a := Asked{files: map[string]bool{}}
-	for _, f := range task.Brief.Files {
-		a.files[spelling.Raw(f.Path)], a.files[spelling.Raw(f.OldPath)] = true, true
+// AskedOf are the files that the task of a fixer asks for. stood are all files of the trees that no fixer has changed; without them a name says what a file is,
+// which is enough to tell a fixer early.
+func AskedOf(task review.Task, stood []string) Asked {
+	a := Asked{files: map[string]bool{}, said: map[string]bool{}, beside: map[string]bool{".": true}}
+	ask := func(spelled string) {
+		if name := spelling.Raw(spelled); name != "" {
+			a.files[name], a.beside[path.Dir(name)] = true, true
+		}
 	}
-	if task.Fix == nil {
+	for _, f := range task.Brief.Files {
+		ask(f.Path)
+		ask(f.OldPath)
+	}
+	if task.Fix != nil {
+		for _, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
+			ask(f.File)
+			if f.Assessment != nil {
+				a.hear(f.Assessment.Reason)
+				if f.Assessment.Fact != nil {
+					ask(f.Assessment.Fact.File)
+				}
+			}
+			a.hear(f.Title, f.Description, f.Suggestion)
+		}
+	}
+	if stood == nil {
 		return a
 	}
-	for _, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
-		a.files[spelling.Raw(f.File)] = true
-		if f.Assessment != nil && f.Assessment.Fact != nil {
-			a.files[spelling.Raw(f.Assessment.Fact.File)] = true
+	a.stood, a.tested = make(map[string]bool, len(stood)), map[string]bool{}
+	for _, name := range stood {
+		a.stood[name] = true
+		if !source(name) || !IsTest(name) {
+			continue
 		}
-		a.words = append(a.words, f.Title, f.Description, f.Suggestion)
+		for d := path.Dir(name); !a.tested[d]; d = path.Dir(d) {
+			a.tested[d] = true
+		}
 	}
 	return a
 }
 
 // Refuse says why a fix may not change a file; empty means that it may.
 func (a Asked) Refuse(name string) string {
-	if a.files[name] || slices.Contains(ordinary, lang.Of(name)) || IsTest(name) || isData(name) || a.mentioned(name) {
+	if a.files[name] || source(name) || a.ofTests(name) || (a.stood == nil || a.stood[name]) && read.MatchString(name) || a.mentioned(name) {
 		return ""
 	}
 	return "it holds settings, data or a script, the pull request does not change it, and no finding names it"
 }
+
+// source reports that a file is source, a page or prose.
+func source(name string) bool {
+	language, made := lang.Of(name), lang.Of(strings.TrimSuffix(name, path.Ext(name)))
+	if slices.Contains(templates, language) || made != "" && pages.MatchString(name) {
+		return slices.Contains(ordinary, made)
+	}
+	return slices.Contains(ordinary, language) || more.MatchString(name)
+}
+
+// ofTests reports that a file belongs to tests: it stands in a folder of tests that had some in source, or below a folder that had, among their data. A
+// name alone frees nothing, as the fixer may have chosen it, and an environment may be called test.
+func (a Asked) ofTests(name string) bool {
+	parts := strings.Split(path.Dir(name), "/")
+	for i, part := range parts {
+		if testFolders.MatchString(part) && a.hasTests(strings.Join(parts[:i+1], "/")) || isData(part+"/") && a.hasTests(path.Join(".", strings.Join(parts[:i], "/"))) {
+			return true
+		}
+	}
+	return isData(path.Base(name)) && a.hasTests(path.Dir(name))
+}
+
+func (a Asked) hasTests(folder string) bool { return a.tested == nil || a.tested[folder] }
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
@@ -72,40 +137,52 @@ func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 	return refused
 }
 
-// mentioned reports whether the text of a finding has a file's path in it, or the end of it from a folder on. A name without a dot or a folder is too
-// often a word.
-func (a Asked) mentioned(name string) bool {
-	for end := name; end != "" && strings.ContainsAny(end, "./"); {
-		if slices.ContainsFunc(a.words, func(text string) bool { return hasPath(text, end) }) {
-			return true
+// hear notes what may be paths in texts. A script without blanks around names is no part of those in ASCII.
+func (a Asked) hear(texts ...string) {
+	for _, text := range texts {
+		text = strings.ReplaceAll(text, `\`, "/")
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !ofPath(r) && !unicode.IsLetter(r) }) {
+			a.note(word)
 		}
-		_, rest, more := strings.Cut(end, "/")
-		if !more {
-			return false
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !ofPath(r) }) {
+			a.note(word)
 		}
-		end = rest
-	}
-	return false
-}
-
-// hasPath reports whether a text has a path in it that is no part of a longer one.
-func hasPath(text, path string) bool {
-	for {
-		before, after, found := strings.Cut(text, path)
-		if !found {
-			return false
-		}
-		last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(before, "./"))
-		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, ".")) // the end of a sentence is no part of it
-		if last != '.' && !ofPath(last) && !ofPath(next) {
-			return true
-		}
-		_, size := utf8.DecodeRuneInString(path)
-		text = text[len(before)+size:]
 	}
 }
 
-// ofPath reports whether a character next to a path makes it a part of a longer one.
+// ofPath reports whether a character is one that paths in texts are made of.
 func ofPath(r rune) bool {
-	return strings.ContainsRune(`-_/\@~`, r) || unicode.IsLetter(r) || unicode.IsDigit(r)
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-+@~/", r)
+}
+
+// note keeps a word as a path, as people, diffs and links write it.
+func (a Asked) note(word string) {
+	for _, mark := range []string{"", "_", "@"} {
+		word := strings.TrimSuffix(strings.TrimPrefix(word, mark), mark)
+		word = strings.TrimPrefix(strings.TrimRight(word, "."), "./")
+		a.said[strings.TrimPrefix(word, "/")] = true
+		if _, rest, in := strings.Cut(word, "/blob/"); in {
+			_, rest, _ = strings.Cut(rest, "/")
+			a.said[rest] = true
+		}
+		for _, side := range []string{"a/", "b/"} {
+			if rest, in := strings.CutPrefix(word, side); in {
+				a.said[rest] = true
+			}
+		}
+	}
+}
+
+// mentioned reports whether a finding has a file's path in its words, or the end of it from a folder on, or its folder with a slash behind. A name alone means
+// the file at the root or beside what the pull request and the findings are about, and has a dot or is in capitals: others are mostly words.
+func (a Asked) mentioned(name string) bool {
+	parts := strings.Split(name, "/")
+	last := len(parts) - 1
+	for i := range last {
+		if a.said[strings.Join(parts[i:], "/")] || a.said[strings.Join(parts[i:last], "/")+"/"] {
+			return true
+		}
+	}
+	base := parts[last]
+	return a.said[base] && a.beside[path.Dir(name)] && (strings.Contains(base, ".") || base == strings.ToUpper(base))
 }

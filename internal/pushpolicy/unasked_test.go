@@ -1,38 +1,67 @@
 package pushpolicy
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prloop/prloop/review"
 )
 
-func asked() Asked {
+// asked is what a task asks for in a repository with some files.
+func asked(stood ...string) Asked {
 	return AskedOf(review.Task{
-		Brief: review.Brief{Files: []review.BriefFile{{Path: "app/settings.yaml"}, {Path: "ops/new.sh", OldPath: "ops/old.sh"}, {Path: `"odd\tname.json"`}}},
+		Brief: review.Brief{Files: []review.BriefFile{{Path: "app/settings.yaml"}, {Path: "ops/new.sh", OldPath: "ops/old.sh"}, {Path: `"odd\tname.json"`}, {Path: "web/locales/en.json"}}},
 		Fix: &review.FixPayload{
 			IssuesToFix: []review.Finding{
-				{File: "deploy/values.yaml", Title: "The key is not in web/locales/de.json", Description: "Neither is it in `fr.json`, or ./it.json.", Suggestion: "Run the release."},
-				{File: "a.go", Evidence: "include: ci/steps.yml", Assessment: &review.Assessment{Fact: &review.Fact{File: "data/rates.csv"}}},
+				{File: "deploy/dev/values.yaml", Title: "The key is not in web/texts/de.json", Description: "Neither is it in `fr.json`, values.yaml sets no limit.", Suggestion: "Run the release and test VERSION."},
+				{File: "a.go", Evidence: "include: ci/steps.yml", Assessment: &review.Assessment{Reason: "It also stands in conf/base.ini.", Fact: &review.Fact{File: "data/rates.bin"}}},
 			},
 			OptionalIssues: []review.Finding{{Description: "see conf/limits.toml... and conf/limits.toml.bak"}},
 		},
-	})
+	}, stood)
 }
 
 func TestUnasked(t *testing.T) {
+	stood := []string{"ui/locales/de.json", "src/main/resources/application.yml", "CHANGELOG", "docs/ref.txt", "app/src/main/res/values/strings.xml", "appsettings.json", "environments/test/main.tf",
+		"features/flags.yaml", "pkg/a_test.go", "tests/unit/test_a.py", "e2e/run.sh", "api/openapi.yaml"}
 	for name, want := range map[string]bool{
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, // of the pull request
-		"deploy/values.yaml": true, "data/rates.csv": true, // what findings are about
-		"web/locales/de.json": true, "web/locales/fr.json": true, "web/locales/it.json": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, // what they name
-		"other/de.json": false, "locales/de.json": false, "web/locales/en.json": false, "xfr.json": false, "release": false, "bin/release": false, "limits.toml": false,
-		"ci/steps.yml":  false, // stands in code that a finding quotes
-		"any/source.go": true, "docs/page.md": true, "web/page.html": true, "db/1.sql": true, "new/module.py": true, // source, pages and prose
-		"x/testdata/a.json": true, "tests/run.sh": true, "spec/fixtures/a.yaml": true, "web/a.snap": true, // tests and what belongs to them
+		"deploy/dev/values.yaml": true, "data/rates.bin": true, // what findings are about
+		"web/texts/de.json": true, "x/web/texts/de.json": true, "web/locales/fr.json": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, "conf/base.ini": true, "VERSION": true, // what they name
+		"texts/de.json": false, "other/fr.json": false, "deploy/prod/values.yaml": false, "web/locales/it.json": false, "web/locales/xfr.json": false, "release": false, "bin/release": false, "test": false,
+		"limits.toml": false, "ci/steps.yml": false, // the last stands in code that a finding quotes
+		"any/source.go": true, "docs/page.md": true, "web/page.html": true, "db/1.sql": true, "new/module.py": true, "a.pyx": true, "x.twig": true, // source, pages and prose
+		"page.html.erb": true, "mail.html.j2": true, "model.go.tmpl": true, "web.yaml.erb": false, "helmfile.yaml.gotmpl": false, "init.sh.tmpl": false, "sudoers.j2": false, "x.tmpl": false, "card.hbs": true, "card.html.twig": true, "app.yaml.hbs": false, // what templates make
+		"ui/locales/de.json": true, "src/main/resources/application.yml": true, "CHANGELOG": true, "docs/ref.txt": true, "app/src/main/res/values/strings.xml": true, "appsettings.json": true, // data that stands
+		"api/openapi.yaml": true, "ui/locales/new.json": false, "clusters/locales/evil.yaml": false, "docs/new.txt": false,
+		"pkg/testdata/a.json": true, "pkg/a.snap": true, "tests/run.sh": true, "tests/unit/data/a.yaml": true, "tests/fixtures/new.yaml": true, "fixtures/a.json": true, // tests and what belongs to them
+		"environments/test/main.tf": false, "environments/test/new.tf": false, "features/flags.yaml": false, "prod/test_evil.tf": false, "charts/test-evil.yaml": false, "clusters/tests/evil.yaml": false, "e2e/run.sh": false,
+		"clusters/testdata/evil.yaml": false, "prod/evil.verified.tf": false, "policy.rego": false, "cron.d/test-evil": false,
 		"scripts/x.sh": false, "x.ps1": false, "infra/main.tf": false, "tools/x.bzl": false, "jobs/x.groovy": false, "x.mk": false, "a.xml": false, "notes.txt": false, "Procfile": false, "x.unheard": false,
 	} {
-		if got := asked().Refuse(name) == ""; got != want {
+		if got := asked(stood...).Refuse(name) == ""; got != want {
 			t.Errorf("%q may be changed: %v", name, got)
+		}
+	}
+	for _, name := range []string{"environments/test/main.tf", "docs/new.txt"} { // to tell a fixer early
+		if why := asked().Refuse(name); why != "" {
+			t.Errorf("%q where no tree is known: %s", name, why)
+		}
+	}
+}
+
+// A name counts as people, diffs and links write it, in any script.
+func TestNamesInWords(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Add it to locales/de.json.": true, "Add it to /locales/de.json": true, "in _locales/de.json_, or so": true, "请同时更新locales/de.json文件。": true, "locales/de.jsonにも": true, "locales/de.json에도": true,
+		"https://github.com/acme/widgets/blob/0123abc/locales/de.json#L3": true, "all files in locales/": true, "locales/*.json": true, "@locales/de.json": true, `locales\de.json:3`: true, "<locales/de.json>": true,
+		"[de](./locales/de.json)": true, "--- a/locales/de.json": true, "app/locales/de.json": false, "locales/de.json.bak": false, "xlocales/de.json": false, "the locales": false, "de.json": false, "locales/de.json5": false,
+	} {
+		a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "src/a.go", Description: text}}}}, []string{"src/a.go"})
+		if got := a.Refuse("locales/de.json") == ""; got != want {
+			t.Errorf("%q names it: %v", text, got)
 		}
 	}
 }
@@ -40,7 +69,7 @@ func TestUnasked(t *testing.T) {
 func TestUnaskedChanges(t *testing.T) {
 	changes := []Change{edit("app/settings.yaml"), edit("any.go"), add("new.yaml", "x"), rename("app/settings.yaml", "settings.yaml"), remove("old.toml")}
 	var got []string
-	for _, r := range asked().Check(changes, []string{"old.*"}) {
+	for _, r := range asked("any.go").Check(changes, []string{"old.*"}) {
 		got = append(got, r.Rule+" "+r.Path)
 	}
 	if want := []string{RuleUnasked + " new.yaml", RuleUnasked + " settings.yaml"}; !slices.Equal(got, want) {
@@ -48,5 +77,17 @@ func TestUnaskedChanges(t *testing.T) {
 	}
 	if got := (Asked{}).Check([]Change{edit("a.yaml")}, nil); len(got) != 1 {
 		t.Errorf("nobody asked, and got %v", got)
+	}
+}
+
+// The words of findings are looked through once, however many files a fixer changes.
+func BenchmarkUnasked(b *testing.B) {
+	words := strings.Repeat("see a/b/c.yaml and other words, ", 30000)
+	var changes []Change
+	for i := range 20000 {
+		changes = append(changes, add(fmt.Sprintf("a/b/c/d/e/f/%d.yaml", i), "x"))
+	}
+	for b.Loop() {
+		AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{Description: words}}}}, []string{}).Check(changes, nil)
 	}
 }
