@@ -478,7 +478,7 @@ func TestTargetsAreProtected(t *testing.T) {
 		"of the head":       {base, "echo 1 >lint", "lint"},
 		"a folder":          {base, "mkdir lint; echo 1 >lint/a.txt", "lint/a.txt"},
 		"in one commit":     {base, "echo 1 >lint; git add lint; git commit -qm 'one file'; git rm -q lint; echo 1 >a.txt", "lint"},
-		"phony":             {w.base, "mkdir test; echo 1 >test/a.txt", ""},
+		"phony":             {w.base, "mkdir test; echo 1 >test/a.md", ""},
 		"no target":         {base, "echo 1 >notes", ""},
 		"no base is stated": {"", "echo 1 >test", ""},
 	} {

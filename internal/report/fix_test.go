@@ -106,7 +106,7 @@ func fixSamples() map[string]FixData {
 		}),
 		"fix-refused": with(FixRefused, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, nil
-			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a dot folder"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
+			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a dot folder"}, {Rule: "unasked-file", Path: "values.yaml", Detail: "no finding names it"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
 		}),
 		"fix-verify-failed": with(FixVerifyFailed, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, pushed.PushedChecks
@@ -265,7 +265,7 @@ func TestFirstLinesOfAFixReport(t *testing.T) {
 	want := map[string][2]string{
 		"fix-pushed":        {"2 of 4 findings fixed and pushed · checks fail on the pushed head · round 1 of 3", "Pushed in [`fedcba9876fe`]"},
 		"fix-patch":         {"2 of 4 findings fixed, handed over as a patch · round 1 of 3", "Nothing was pushed: prloop may not push to this branch"},
-		"fix-refused":       {"fix not pushed, it breaks 2 rules of the push policy · round 1 of 3", "Nothing was pushed: "},
+		"fix-refused":       {"fix not pushed, it breaks 3 rules of the push policy · round 1 of 3", "Nothing was pushed: "},
 		"fix-verify-failed": {"fix not pushed, 1 of 2 checks failed · a person is needed · round 1 of 3", "Nothing was pushed: the fix does not pass the checks of this repository."},
 		"fix-unchanged":     {"nothing fixed, the fixer changed no file · round 1 of 3", "Nothing was pushed: "},
 		"fix-nothing":       {"nothing fixed, changes not pushed · round 1 of 3", "Nothing was pushed: the changes of the fixer (3 files, 41 lines) fix no finding."},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -197,6 +198,9 @@ func fixSteps(l links, d FixData) []string {
 		}
 		say("Apply the patch below to %s, or %s.", l.commit(d.Base), other)
 	case FixRefused:
+		if slices.ContainsFunc(d.Refusals, func(r review.Refusal) bool { return r.Rule == "unasked-file" }) {
+			say("To have a file changed that `unasked-file` refuses, name its path in a comment on the line (needs write access).")
+		}
 		say("Decide on what was refused by hand; who runs prloop may allow paths.")
 	case FixVerifyFailed:
 		switch {
