@@ -1,6 +1,7 @@
 package maintenance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (l *Loop) look(ctx context.Context, branch string) (head, inWay string, err
 
 // taken looks at a branch that is there: p has it, or it is left as it is.
 func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*leftBranch, error) {
-	pull, err := l.pullOf(ctx, req, p.Branch)
+	pull, astray, err := l.pullsOf(ctx, req, p.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +102,10 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 		return nil, err
 	}
 	if foreign != nil {
-		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: sanitize.Line(foreign.Author, 80) + " pushed to it"}, nil
+		return &leftBranch{Branch: p.Branch, Pull: cmp.Or(astray.Number, pull.Number), Why: sanitize.Line(foreign.Author, 80) + " pushed to it"}, nil
 	}
-	if pull.Number != 0 && pull.BaseRef != req.Base {
-		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: "its pull request goes to " + sanitize.Line(pull.BaseRef, 80)}, nil
+	if astray.Number != 0 {
+		return goesElsewhere(p.Branch, astray), nil
 	}
 	p.Old = head
 	if pull.Number == 0 {
@@ -120,16 +121,44 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 	return nil, err
 }
 
-// pullOf is the open pull request of a branch, one onto the default branch before any other; the zero value when there is none.
-func (l *Loop) pullOf(ctx context.Context, req Request, branch string) (found review.PullRequest, err error) {
+// pullsOf are the open pull request of a branch onto the default branch and one that goes elsewhere; zero values where there is none.
+func (l *Loop) pullsOf(ctx context.Context, req Request, branch string) (pull, astray review.PullRequest, err error) {
 	pulls, err := l.Forge.PullsOfBranch(ctx, req.Target.Repo, branch)
-	for _, pull := range pulls {
-		if found.Number == 0 || pull.BaseRef == req.Base {
-			found = pull
+	for _, one := range pulls {
+		if one.BaseRef == req.Base {
+			pull = one
+		} else {
+			astray = one
 		}
 	}
-	return found, err
+	return pull, astray, err
 }
+
+func goesElsewhere(branch string, pull review.PullRequest) *leftBranch {
+	return &leftBranch{Branch: branch, Pull: pull.Number, Why: "its pull request goes to " + sanitize.Line(pull.BaseRef, 80)}
+}
+
+// overtaken asks again about the pull requests of a settled branch: agents take minutes, and a run may be resumed days later. left is the branch where it
+// is not the job's any more, closed is set where the job's pull request is not open any more; neither is where all is as it was.
+func (l *Loop) overtaken(ctx context.Context, req Request, p place) (left *leftBranch, closed string, err error) {
+	pull, astray, err := l.pullsOf(ctx, req, p.Branch)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case astray.Number != 0:
+		return goesElsewhere(p.Branch, astray), "", nil
+	case pull.Number == p.Pull:
+		return nil, "", nil
+	case p.Pull == 0:
+		if head, _, err := l.look(ctx, p.Branch); err != nil || head != p.Old { // another run of this job may have opened it: the push tells
+			return nil, "", err
+		}
+		return &leftBranch{Branch: p.Branch, Pull: pull.Number, Why: "its pull request was opened meanwhile"}, "", nil
+	}
+	return nil, closedWords(p.Pull), nil
+}
+
+func closedWords(pull int) string { return fmt.Sprintf("#%d is not open any more", pull) }
 
 // foreign is a commit of a branch, of those the default branch does not have, that is not the job's own, nor a fix of ours on its pull request; nil when there is none.
 func (l *Loop) foreign(ctx context.Context, req Request, branch, head string) (*git.Authored, error) {

@@ -205,9 +205,13 @@ type pushDone struct {
 	// Refused says why the server does not let it in, Moved that the branch is not where it was.
 	Refused string `json:"refused,omitempty"`
 	Moved   string `json:"moved,omitempty"`
+	// Left is the branch that is not the job's any more, Closed says that its pull request is not open any more.
+	Left   *leftBranch `json:"left,omitempty"`
+	Closed string      `json:"closed,omitempty"`
 }
 
-// push moves the branch, or makes another one where a person pushed meanwhile. outcome is empty when it did; else why says why nothing was pushed.
+// push moves the branch, or makes another one where a person pushed meanwhile, or has a pull request of it go elsewhere.
+// outcome is empty when it did; else why says why nothing was pushed.
 func (l *Loop) push(ctx context.Context, steps Steps, s *state) (outcome review.Outcome, why string, err error) {
 	for try := 1; try <= pushTries; try++ {
 		nonce, err := do(ctx, l, steps, fmt.Sprintf("push %d: name it", try), func(context.Context) (string, error) { return l.Nonce(), nil })
@@ -221,7 +225,12 @@ func (l *Loop) push(ctx context.Context, steps Steps, s *state) (outcome review.
 		}
 		done, err := do(ctx, l, steps, fmt.Sprintf("push %d", try), func(ctx context.Context) (d pushDone, err error) {
 			l.say(fmt.Sprintf("pushing %s to %s", s.tip[:10], p.Branch))
-			got, err := l.deliver(ctx, effects.Branch{Pusher: l.Pusher}, e)
+			got, err := l.deliver(ctx, effects.Branch{Pusher: l.Pusher}, e, func(ctx context.Context) (why string, err error) {
+				if d.Left, d.Closed, err = l.overtaken(ctx, s.req, p); d.Left != nil {
+					return d.Left.Why, err
+				}
+				return d.Closed, err
+			})
 			var moved *effects.MovedError
 			var refused *effects.RefusedError
 			switch {
@@ -230,7 +239,8 @@ func (l *Loop) push(ctx context.Context, steps Steps, s *state) (outcome review.
 			case errors.As(err, &refused):
 				return pushDone{Refused: refused.Error()}, nil
 			}
-			return pushDone{URL: got.Ref}, err
+			d.URL = got.Ref
+			return d, err
 		})
 		if err != nil {
 			return "", "", err
@@ -241,26 +251,32 @@ func (l *Loop) push(ctx context.Context, steps Steps, s *state) (outcome review.
 		switch {
 		case done.Refused != "":
 			return review.Refused, sanitize.Line(sanitize.Redact(done.Refused), 300), nil
-		case done.Moved == "":
+		case done.Closed != "":
+			return review.Superseded, done.Closed, nil
+		case done.Moved == "" && done.Left == nil:
 			l.Emit(review.Event{Kind: review.EventPushed, Head: s.tip, Time: l.Now()})
 			return "", "", nil
 		}
-		same, err := do(ctx, l, steps, fmt.Sprintf("push %d: look who was first", try), func(ctx context.Context) (bool, error) { return l.sameJob(ctx, s.req, s.place.Branch) })
-		if err != nil || same {
-			return review.NothingToDo, "another run of this job, which this machine has no record of, pushed to " + s.place.Branch + " meanwhile", err
+		left := done.Left
+		if left == nil {
+			same, err := do(ctx, l, steps, fmt.Sprintf("push %d: look who was first", try), func(ctx context.Context) (bool, error) { return l.sameJob(ctx, s.req, s.place.Branch) })
+			if err != nil || same {
+				return review.NothingToDo, "another run of this job, which this machine has no record of, pushed to " + s.place.Branch + " meanwhile", err
+			}
+			left = &leftBranch{Branch: p.Branch, Pull: p.Pull, Why: "somebody pushed to it meanwhile"}
 		}
 		if s.place, err = do(ctx, l, steps, fmt.Sprintf("push %d: another branch", try), func(ctx context.Context) (place, error) {
-			return l.another(ctx, s.place, "somebody pushed to it meanwhile")
+			return l.another(ctx, p, *left)
 		}); err != nil {
 			return "", "", err
 		}
 	}
-	return review.Refused, fmt.Sprintf("%d branches moved while they were pushed to", pushTries), nil
+	return review.Refused, fmt.Sprintf("%d branches moved, or had pull requests that go elsewhere, while they were pushed to", pushTries), nil
 }
 
 // another is a name that is free, beside a branch that is left as it is.
-func (l *Loop) another(ctx context.Context, p place, why string) (place, error) {
-	q := place{Old: git.NoCommit, From: p.From, Left: append(p.Left[:len(p.Left):len(p.Left)], leftBranch{Branch: p.Branch, Pull: p.Pull, Why: why})}
+func (l *Loop) another(ctx context.Context, p place, left leftBranch) (place, error) {
+	q := place{Old: git.NoCommit, From: p.From, Left: append(p.Left[:len(p.Left):len(p.Left)], left)}
 	for n := 2; n <= mostBranches; n++ {
 		q.Branch = schedule.Numbered(p.Branch, n)
 		if head, inWay, err := l.look(ctx, q.Branch); err != nil || head == "" && inWay == "" {
@@ -270,24 +286,14 @@ func (l *Loop) another(ctx context.Context, p place, why string) (place, error) 
 	return q, fmt.Errorf("%d branches are there, from %s on: close or delete some", mostBranches, p.Branch)
 }
 
-// deliver makes an effect of a job. One on an open pull request is not made once that is closed.
-func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect) (effects.Done, error) {
+// deliver makes an effect of a job, unless overtaken, which is asked right before, says why not.
+func (l *Loop) deliver(ctx context.Context, k effects.Kind, e effects.Effect, overtaken func(context.Context) (string, error)) (effects.Done, error) {
 	viewer, err := l.Forge.Viewer(ctx, e.Target.Repo.Host)
 	if err != nil {
 		return effects.Done{}, err
 	}
 	e.As = viewer
-	d := effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: func(ctx context.Context) (string, error) {
-		if e.Target.PR == 0 {
-			return "", nil
-		}
-		now, err := l.Forge.PullRequest(ctx, e.Target.Repo, e.Target.PR)
-		if err != nil || now.State == "OPEN" {
-			return "", err
-		}
-		return fmt.Sprintf("#%d was %s meanwhile", now.Number, strings.ToLower(sanitize.Line(now.State, 20))), nil
-	}}
-	return d.Deliver(ctx, k, e)
+	return effects.Delivery{Outbox: l.Outbox, Sleep: l.Sleep, Overtaken: overtaken}.Deliver(ctx, k, e)
 }
 
 func (l *Loop) permanent(err error) bool {

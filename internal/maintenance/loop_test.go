@@ -23,11 +23,14 @@ type server struct {
 	theirs  []string
 	moves   int
 	refuses string
-	pulls   map[string]review.PullRequest
-	bodies  []string
-	stored  map[string]effects.Effect
-	saved   map[string]string
-	ended   review.RunResult
+	// meanwhile is what a person does while a command is at work, onPush as soon as it is pushed, onIntent before something is sent.
+	meanwhile, onPush func()
+	onIntent          func(effects.Effect)
+	pulls             map[string]review.PullRequest
+	bodies            []string
+	stored            map[string]effects.Effect
+	saved             map[string]string
+	ended             review.RunResult
 }
 
 const (
@@ -127,6 +130,9 @@ func (s *server) PushBranch(_ context.Context, _ review.Repo, p effects.BranchPu
 		return "", &effects.MovedError{Ref: p.Ref, Head: s.heads[name]}
 	}
 	s.heads[name] = p.New
+	if s.onPush != nil {
+		s.onPush()
+	}
 	return "https://github.com/acme/widgets/commit/" + p.New, nil
 }
 
@@ -135,6 +141,9 @@ func (s *server) Intent(_ context.Context, e effects.Effect) (effects.Effect, er
 		return old, nil
 	}
 	s.stored[e.Kind+e.Key] = e
+	if s.onIntent != nil {
+		s.onIntent(e)
+	}
 	return e, nil
 }
 func (s *server) Sending(context.Context, string) error     { return nil }
@@ -226,6 +235,43 @@ func TestHowAJobEnds(t *testing.T) {
 		{"the same job elsewhere pushes meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves = 1 }, review.NothingToDo,
 			"nothing is pushed: another run of this job, which this machine has no record of, pushed to " + own + " meanwhile", []string{own}},
 		{"somebody always does", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves, s.theirs = 9, []string{own, own + "-2", own + "-2-2"} }, review.Refused, "3 branches moved", []string{own, own + "-2", own + "-2-2"}},
+		{"its pull request is given another base meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.meanwhile = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"} }
+		}, review.Opened, own + " (#5) stays as it is: its pull request goes to develop", []string{own, own + "-2"}},
+		{"one is opened onto another base meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own] = oldHead
+			s.meanwhile = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "release"} }
+		}, review.Opened, own + " (#5) stays as it is: its pull request goes to release", []string{own, own + "-2"}},
+		{"one is opened of what was left behind meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own] = oldHead
+			s.meanwhile = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"} }
+		}, review.Opened, own + " (#5) stays as it is: its pull request was opened meanwhile", []string{own, own + "-2"}},
+		{"the same job elsewhere pushes and opens one meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.meanwhile = func() {
+				s.moves, s.heads[own], s.pulls[own] = 1, newHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			}
+		}, review.NothingToDo, "another run of this job", []string{own}},
+		{"its pull request is closed meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.meanwhile = func() { delete(s.pulls, own) }
+		}, review.Superseded, "nothing is pushed: #5 is not open any more", []string{own}},
+		{"its pull request is given another base once it is pushed to", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.onPush = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"} }
+		}, review.Opened, "a pull request is opened", []string{own}},
+		{"its pull request is closed once it is pushed to", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.onPush = func() { delete(s.pulls, own) }
+		}, review.Superseded, "#5 is not open any more: the commits are on " + own, []string{own}},
+		{"its pull request is given another base before its words are written", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.onIntent = func(e effects.Effect) {
+				if e.Target.PR == 5 {
+					s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"}
+				}
+			}
+		}, review.Superseded, "#5 goes to develop meanwhile: the commits are on " + own, []string{own}},
 		{"the server says no", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.refuses = "the branch is protected" }, review.Refused, "the branch is protected", nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -244,6 +290,9 @@ func TestHowAJobEnds(t *testing.T) {
 				Nonce: func() string { nonces++; return fmt.Sprintf("%032d", nonces) }, Sleep: func(context.Context, time.Duration) error { return nil },
 				Work: func(_ context.Context, o review.JobOrder) (review.JobWork, error) {
 					asked++
+					if s.meanwhile != nil {
+						s.meanwhile()
+					}
 					return c.works[o.Number-1], nil
 				},
 			}

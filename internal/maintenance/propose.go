@@ -3,9 +3,11 @@ package maintenance
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // propose opens the pull request, or gives the open one its new words.
@@ -15,13 +17,21 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 		Nonce string `json:"nonce"`
 		Pull  int    `json:"pull,omitempty"`
 		URL   string `json:"url,omitempty"`
+		// Closed says that the one that was pushed to is not open any more.
+		Closed string `json:"closed,omitempty"`
 	}
 	p, err := do(ctx, l, steps, "look for the pull request", func(ctx context.Context) (proposal, error) {
-		pull, err := l.pullOf(ctx, req, s.place.Branch) // somebody may have opened or closed it meanwhile
+		pull, astray, err := l.pullsOf(ctx, req, s.place.Branch) // somebody may have opened or closed it meanwhile
+		if err == nil && s.place.Pull != 0 && pull.Number == 0 && astray.Number == 0 {
+			return proposal{Closed: closedWords(s.place.Pull)}, nil
+		}
 		return proposal{Nonce: l.Nonce(), Pull: pull.Number, URL: pull.URL}, err
 	})
 	if err != nil {
 		return none, err
+	}
+	if p.Closed != "" {
+		return s.result(l, review.Superseded, fmt.Sprintf("%s: the commits are on %s", p.Closed, s.place.Branch)), nil
 	}
 	body, err := l.body(s, p.Pull, p.Nonce)
 	if err != nil {
@@ -40,7 +50,21 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 			e.Target.PR = p.Pull
 		}
 		e.Payload = words.Payload()
-		got, err := l.deliver(ctx, k, e)
+		got, err := l.deliver(ctx, k, e, func(ctx context.Context) (string, error) {
+			if p.Pull == 0 {
+				return "", nil
+			}
+			now, err := l.Forge.PullRequest(ctx, req.Target.Repo, p.Pull)
+			switch {
+			case err != nil:
+				return "", err
+			case now.State != "OPEN":
+				return fmt.Sprintf("#%d was %s meanwhile", now.Number, strings.ToLower(sanitize.Line(now.State, 20))), nil
+			case now.BaseRef != req.Base:
+				return fmt.Sprintf("#%d goes to %s meanwhile", now.Number, sanitize.Line(now.BaseRef, 80)), nil
+			}
+			return "", nil
+		})
 		return pushDone{URL: got.Ref, Moved: got.Overtaken}, err
 	})
 	if err != nil {
