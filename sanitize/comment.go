@@ -41,6 +41,9 @@ func comment(body string, m Marker, p Policy, most int) ([]Text, error) {
 	}
 	md := mode{policy: p, body: true}
 	whole := md.settled(shorten(strings.Trim(clean(p.Learned.Mask(body)), "\n")), maxBody, md.writeBlocks)
+	if p.Last != nil {
+		whole = p.Last(whole)
+	}
 	bodies := []string{whole}
 	if room := Cap - reserve - len(strings.Join(m.Objected, ",")); len(whole) > room {
 		bodies = md.parts(whole, most, room-256)

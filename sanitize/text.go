@@ -39,6 +39,8 @@ type Policy struct {
 	Known []string
 	// Learned are values that a run found in the change: no comment has one.
 	Learned *Learned
+	// Last, where it is set, has the last word about the body of a Comment; the oracle reads what it makes.
+	Last func(body string) string
 }
 
 // Restore makes a Text again out of bytes that were stored, such as those of an outbox. It takes only what Comment or

@@ -341,6 +341,35 @@ func TestTheBodyIsAMessage(t *testing.T) {
 	}
 }
 
+// Trackers read the body of a pull request as it is written, and the message that it becomes has no code: what acts there is plain in prose, in code and in a block of code
+// (threats.md T740, T728).
+func TestNothingOfTheBodyActs(t *testing.T) {
+	s := state{req: Request{Job: "nightly", Base: "main", Head: oldHead, Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}}, Commands: []Command{{ID: "docs"}}},
+		works: []review.JobWork{wants("Docs", "")}, tip: newHead, pull: review.PullWish{Title: "Docs"}}
+	for said, acts := range map[string]string{
+		"it fixes #16": `fixes #16`, "Closes https://github.com/acme/widgets/issues/17": `Closes https`, "Resolves acme/other#3": `Resolves acme/other#3`, "closes GH-12": `GH-12`,
+		"Fixes LIN-123": `LIN-123`, "fixes LIN&#45;1": `LIN-1`, "ABC-12 #close #time 2d": `#close|#time`, "^ABC-12 Fixed": `\^ABC`, "CU-8669abc[closed]": `CU-\w+\[`, "A #major change": `#major`,
+		"Depends-On: https://x.example/1": `(?m)^Depends-On`, "It is\n##vso[task.setvariable variable=x]y": `##vso\[`, "It is\nEOF": `(?m)^EOF`, "BASH_ENV=./env.sh": `(?m)^BASH_ENV`,
+	} {
+		for _, how := range []string{"%s", "- %s", "`%s`", "```\n%s\n```"} {
+			s.works[0].Pull.Body = fmt.Sprintf(how, said)
+			body, err := (&Loop{MarkerKey: make([]byte, 32)}).body(&s, 0, strings.Repeat("0", 32))
+			if err != nil {
+				t.Errorf("%q: %v", s.works[0].Pull.Body, err)
+			} else if found := regexp.MustCompile(acts).FindString(body.String()); found != "" {
+				t.Errorf("%q: %q is left in:\n%s", s.works[0].Pull.Body, found, body.String())
+			}
+			if _, err := sanitize.Restore(body.String(), sanitize.Policy{Repo: s.req.Target.Repo}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	s.works[0].Pull.Body = "It reads UTF-8 (see `a[1]`).\n\n- one\n- two\n\nFollow-up: the rest.\n"
+	if body, err := (&Loop{MarkerKey: make([]byte, 32)}).body(&s, 0, strings.Repeat("0", 32)); err != nil || !strings.Contains(body.String(), "\nIt reads UTF-8 (see `a[1]`).\n\n- one\n- two\n\n Follow-up: the rest.\n") {
+		t.Errorf("plain words change: %v\n%s", err, body.String())
+	}
+}
+
 // What the commands of a job saw and did not change stands in its pull request, or in the report of a job that opens none. Whatever they say, it fits.
 func TestFindingsStandInThePullRequest(t *testing.T) {
 	line := 3

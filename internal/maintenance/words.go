@@ -39,9 +39,11 @@ func (l *Loop) body(s *state, number int, nonce string) (sanitize.Text, error) {
 		ReviewID: s.req.ReviewID, Run: s.req.Run, RepoID: s.req.Target.Repo.String(), PR: number, Nonce: nonce, Key: l.MarkerKey,
 	}
 	var err error
+	p := l.policy(s.req)
+	p.Last = pushpolicy.PlainMarkdown                         // Comment writes the Markdown anew: what is a blank before a line goes
 	for _, most := range []int{mostFound, mostFound / 4, 0} { // findings that need much room leave it to the words
 		var texts []sanitize.Text
-		if texts, err = sanitize.Comment(pushpolicy.Unswitched(s.markdown(l.policy(s.req), most)), m, l.policy(s.req)); err == nil && len(texts) != 1 {
+		if texts, err = sanitize.Comment(pushpolicy.PlainMarkdown(s.markdown(p, most)), m, p); err == nil && len(texts) != 1 {
 			err = fmt.Errorf("it is in %d parts", len(texts))
 			continue
 		}

@@ -97,6 +97,12 @@ func plainBody(body string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
+// closing words are those by which forges close an issue, wherever it is; linking words are those by which trackers know one of theirs.
+const (
+	closing = `(?i)\b(?:clos|fix|resolv|complet|implement)[a-z]*[\s:]+`
+	linking = `(?i)\b(?:(?:clos|fix|resolv|complet|finish|deliver|implement|relat|contribut|toward)[a-z]*|part of|ref(?:s|er[a-z]*)?)(?:\s+to)?`
+)
+
 var (
 	autosquash = lazyregexp.New(`(?i)^(fixup|squash|amend)!\s*`)
 	// trailer is a line git and GitHub read as one when its key has a hyphen (Co-authored-by, skip-checks); word is any
@@ -107,7 +113,7 @@ var (
 
 	// bare is a line that is more than words where a workflow writes the message into a text that ends at a word, or into a file of variables:
 	// EOF, NAME=value, NAME<<EOF (threats.md T728).
-	bare = lazyregexp.New(`^\s*(\S*[\pL\pN_][^\s.]*\s*$|[\pL\pN_.-]+\s*(=|<<))`)
+	bare = lazyregexp.New(`^\s*(\S*[\pL\pN_][^\s.]*\s*$|[.-]*[\pL\pN_][\pL\pN_.-]*\s*(=|<<))`)
 
 	link      = lazyregexp.New(`(?i)(?:\b[a-z][a-z0-9+.-]*)?://\S*|\bwww\.\S+`)
 	reference = lazyregexp.New(`[\pL\pN_]?#+[\pL\pN_]`)
@@ -120,21 +126,26 @@ var (
 	bang     = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
 	semver   = lazyregexp.New(`(?i)\+(semver)`)
 	releases = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
-	key      = lazyregexp.New(`(?i)\b(?:clos|fix|resolv|complet|finish|deliver|implement|part of|ref|relat|contribut|toward)[a-z]*(?:\s+to)?(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	closed   = lazyregexp.New(`^` + closing)
+	closes   = lazyregexp.New(closing + `(?:[\pL\pN_./-]*#+[0-9]|[^\s\x60]*://[^\s\x60]*)`)
+	key      = lazyregexp.New(linking + `(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
 	// reverts takes what was reverted out of the next release, released is what workflows pass over, and others begins the subjects that git and forges
 	// make, which linters and changelogs leave out.
 	reverts  = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
 	released = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
 	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+([″′]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
 	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
-	order     = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
-	state     = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
+	order = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
+	state = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
+	// smart is a command that Jira reads behind a key, bump what github-tag-action makes a release of.
+	smart     = lazyregexp.New(`(\b[A-Z][A-Z0-9_]+-[0-9]+\b.*?\s)#+(\pL)`)
+	bump      = lazyregexp.New(`(?i)#+(major|minor|patch|none)\b`)
 	keyNumber = lazyregexp.New(`-([0-9])`)
 	command   = lazyregexp.New(`^(\s*(?:[>*+-]\s+)*)[/!]+([\pL\pN_+-])`)
 	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
 	// expansion and logOrder are what a shell replaces, and what a runner of workflows obeys in the output of a step.
 	expansion = lazyregexp.New(`\$+([({])`)
-	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}(\[)`)
+	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}([A-Za-z]*\[)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
 	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b`)
 )
@@ -150,36 +161,46 @@ func plain(s string) string {
 		s = reference.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
 		s = mention.ReplaceAllStringFunc(s, dropMarks("@", ""))
 		s = others.ReplaceAllString(s, "${1} of ${2}")
-		s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
-		s = order.ReplaceAllString(s, "${1}${2}")
-		s = state.ReplaceAllString(s, "${1} (${2})")
 		s = command.ReplaceAllString(s, "${1}${2}")
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = expansion.ReplaceAllString(s, "$$ ${1}")
-		s = logOrder.ReplaceAllString(s, "${1}${2}")
-		s = unswitched(s)
+		s = inert(s)
 	}
 	return strings.TrimRightFunc(s, unicode.IsSpace)
 }
 
-// Unswitched makes plain in Markdown what switches a CI or a tool that makes releases in the message of a commit, or is a bare line of it, in code as well,
-// which a message does not know: the body of a pull request becomes the message where commits are squashed (threats.md T697). Trailers stay, as prloop's own words end the body.
-func Unswitched(markdown string) string {
+// PlainMarkdown makes plain in Markdown what acts in the message of a commit, in code as well, which a message does not know: the body of a pull request becomes the message
+// where commits are squashed (threats.md T697), and trackers read it as it is written (threats.md T740). What Markdown needs itself, and sanitize.Comment makes inert, stays:
+// quotation marks and back quotes, mentions, addresses and references that no closing word is before.
+func PlainMarkdown(markdown string) string {
 	lines := strings.Split(markdown, "\n")
 	for i, line := range lines {
 		for before := ""; before != line; {
-			before, line = line, unswitched(line)
+			before, line = line, inert(line)
 		}
-		if bare.MatchString(line) && !strings.HasPrefix(line, " ") {
-			line = " " + line // in Markdown that is the same line
+		if (bare.MatchString(line) || trailer.MatchString(line)) && !strings.HasPrefix(line, " ") {
+			line = " " + line // in Markdown that is the same line, and begins no trailer
 		}
 		lines[i] = line
 	}
 	return strings.Join(lines, "\n")
 }
 
-// unswitched is one pass over a line.
-func unswitched(s string) string {
+// inert is one pass over a line, for messages and for Markdown: what forges, CIs, trackers, release tools and the logs of runners act on. A rule belongs here unless Markdown or
+// code would lose its meaning by it.
+func inert(s string) string {
+	s = closes.ReplaceAllStringFunc(s, func(m string) string {
+		if strings.Contains(m, "://") {
+			return closed.FindString(m) + "(link)"
+		}
+		return reference.ReplaceAllStringFunc(m, dropMarks("#", "no. "))
+	})
+	s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
+	s = order.ReplaceAllString(s, "${1}${2}")
+	s = state.ReplaceAllString(s, "${1} (${2})")
+	s = smart.ReplaceAllString(s, "${1}${2}")
+	s = bump.ReplaceAllString(s, "${1}")
+	s = logOrder.ReplaceAllString(s, "${1}${2}")
 	s = stars.ReplaceAllString(s, "*")
 	s = bang.ReplaceAllString(s, "${1}${2}")
 	s = breaking.ReplaceAllString(s, "${1}, ${2}")

@@ -69,15 +69,22 @@ func TestMessage(t *testing.T) {
 }
 
 // What becomes a squash commit's message switches nothing there, in code neither (threats.md T697). What only a subject or a comment can do stays as it is.
-func TestUnswitched(t *testing.T) {
+func TestPlainMarkdown(t *testing.T) {
 	for said, want := range map[string]string{
-		"Words.\n\n[skip ci] and `[ci skip]`\n\n```\n[[no ci]]\n```":  "Words.\n\n(skip ci) and `(ci skip)`\n\n```\n((no ci))\n```",
-		"BREAKING CHANGE: all\n+semver: major\nRelease-As: 9.9.9":     "BREAKING, CHANGE: all\nsemver: major\nRelease, As: 9.9.9",
-		"feat(api)!: x\nBEGIN_COMMIT_OVERRIDE\n***NO_CI***":           "feat(api): x\nBEGIN COMMIT_OVERRIDE\n *NO_CI*",
-		"EOF\nBASH_ENV=x y\n\tEOF\n    EOF\nIt is.\n\n```\nelse\n```": " EOF\n BASH_ENV=x y\n \tEOF\n    EOF\nIt is.\n\n```\n else\n```",
-		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n":   "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md)\n\n---\n",
+		"Words.\n\n[skip ci] and `[ci skip]`\n\n```\n[[no ci]]\n```":    "Words.\n\n(skip ci) and `(ci skip)`\n\n```\n((no ci))\n```",
+		"BREAKING CHANGE: all\n+semver: major\nRelease-As: 9.9.9":       "BREAKING, CHANGE: all\nsemver: major\nRelease, As: 9.9.9",
+		"feat(api)!: x\nBEGIN_COMMIT_OVERRIDE\n***NO_CI***":             "feat(api): x\nBEGIN COMMIT_OVERRIDE\n *NO_CI*",
+		"EOF\nBASH_ENV=x y\n\tEOF\n    EOF\nIt is.\n\n```\nelse\n```":   " EOF\n BASH_ENV=x y\n \tEOF\n    EOF\nIt is.\n\n```\n else\n```",
+		"Fixes LIN-123 and `closes SEC-7`\n\n```\n^ABC-12 Fixed\n```":   "Fixes LIN 123 and `closes SEC 7`\n\n```\nABC-12 Fixed\n```",
+		"`fixes #16` `Closes https://x.example/17`\nResolves: a/b#3":    "`fixes no. 16` `Closes (link)`\nResolves: a/b no. 3",
+		"ABC-12 it is #close #time 2d, CU-8669abc[closed]. A #major":    "ABC-12 it is close time 2d, CU-8669abc (closed). A major",
+		"Depends-On: x\n##vso[task.x]y of it\n::warning::a b":           " Depends-On: x\nvso[task.x]y of it\nwarning::a b",
+		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md#b-1)\n\n---\n": "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md#b-1)\n\n---\n",
+		"## 2 of 3\n\nIt is #16 of UTF-8, `x=$(date)`, @a, 2^n-1":       "## 2 of 3\n\nIt is #16 of UTF-8, `x=$(date)`, @a, 2^n-1",
+		"I closed the file. #2 is fixed, see https://x.example/fix-1":   "I closed the file. #2 is fixed, see https://x.example/fix-1",
+		"Refactored UTF-8 reading. Related: https://x.example/1":        "Refactored UTF-8 reading. Related: https://x.example/1",
 	} {
-		if got := Unswitched(said); got != want {
+		if got := PlainMarkdown(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -101,14 +108,19 @@ func TestTrailersAreOurs(t *testing.T) {
 	}
 }
 
-// acted is what forges and CIs act on in a commit message.
-var acted = regexp.MustCompile(`(?i)#\w|\b(?:fixes|closes)[\s:]+(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|\A\s*\w+!:|["'\x60‘-‟]|\$[({]|(?m:^\s*::)|##\[|(?m:^\s*[/!]\w)|(?m:^\w+$)|(?m:^\w+(=|<<))|\bbors[\s:,]+\S|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|(^|[^\pL\pN_])@[\pL\pN_]|://|` +
-	`(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
+// actedAnywhere is what forges, trackers, release tools and CIs act on in a commit message, and in Markdown that becomes one.
+const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d)|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|(?-i:\b[A-Z]{2,}-\d+) #[a-z]|#(?:major|minor|patch|none)\b|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*\w+!:|(?m:^\s*::)|##[a-z]*\[|(?m:^\w+$)|(?m:^\w+(=|<<))|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|` +
+	`(?m:^[a-z0-9]+(-[a-z0-9]+)+\s*:)`
+
+// acted is all of that, and what acts in a commit message alone.
+var acted = regexp.MustCompile(actedAnywhere + `|#\w|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|["'\x60‘-‟]|\$[({]|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|(^|[^\pL\pN_])@[\pL\pN_]|://|(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)` +
+	`|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B"} {
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B",
+		"AB-1 ##close", "##major", "fixes ##1", "closes: x://y", "=0", "###vso[x", "Depends-On: x"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
@@ -126,5 +138,14 @@ func FuzzMessage(f *testing.F) {
 		if again := Message(first, strings.TrimPrefix(rest, "\n")); again != m {
 			t.Errorf("a second time: %q, want %q", again, m)
 		}
+		md := PlainMarkdown(subject + "\n" + body)
+		if found := actedInMarkdown.FindString(md); found != "" && utf8.ValidString(subject+body) {
+			t.Errorf("%q is left in the Markdown %q", found, md)
+		}
+		if again := PlainMarkdown(md); again != md {
+			t.Errorf("the Markdown a second time: %q, want %q", again, md)
+		}
 	})
 }
+
+var actedInMarkdown = regexp.MustCompile(actedAnywhere)
