@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/config"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -51,7 +52,7 @@ func (p *Invocation) action(ctx context.Context) error {
 	if err := j.CheckWeb(settings); err != nil {
 		return err
 	}
-	log := func(why string) { fmt.Fprintf(p.Stdout, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(why))) }
+	log := func(why string) { fmt.Fprintf(p.Stdout, "prloop: %s\n", runnerlog.Inert(sanitize.Terminal(why))) }
 	switch j.Do {
 	case actions.Comment:
 		return p.answer(ctx, j, options, log)

@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/plumbing"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -75,7 +76,7 @@ func (p *Invocation) settingsOfRun(ctx context.Context, o runOptions) (config.Se
 	if err != nil {
 		return config.Settings{}, err
 	}
-	fmt.Fprintf(p.Stderr, "%s: %s\n", sanitize.Terminal(what), rules.From)
+	fmt.Fprintf(p.Stderr, "%s: %s\n", runnerlog.Inert(sanitize.Terminal(what)), runnerlog.Inert(rules.From))
 	p.notes(rules)
 	return order.Settings(rules)
 }

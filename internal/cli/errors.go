@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -19,9 +20,9 @@ func usageError(c *cobra.Command, err error) error {
 // returns the exit status.
 func (p *Invocation) fail(err error) int {
 	h := troubleshoot.Explain(err)
-	fmt.Fprintf(p.Stderr, "prloop: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.Err.Error()))))
+	fmt.Fprintf(p.Stderr, "prloop: %s\n", runnerlog.Inert(sanitize.Terminal(sanitize.Redact(h.Err.Error()))))
 	if h.Next != "" {
-		fmt.Fprintf(p.Stderr, "  try: %s\n", progress.Uncommand(sanitize.Terminal(sanitize.Redact(h.Next))))
+		fmt.Fprintf(p.Stderr, "  try: %s\n", runnerlog.Inert(sanitize.Terminal(sanitize.Redact(h.Next))))
 	}
 	if p.inActions() {
 		progress.AnnotateError(p.Stderr, h.Err.Error(), h.Next)

@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/engine"
 	"github.com/prloop/prloop/internal/pipes"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/troubleshoot"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -117,7 +118,9 @@ func (p *Invocation) finish(s *app.Service, ended app.Ended, o runOptions, view 
 }
 
 // note prints what a person may have expected to count, and does not.
-func (p *Invocation) note(text string) { fmt.Fprintf(p.Stderr, "note: %s\n", sanitize.Terminal(text)) }
+func (p *Invocation) note(text string) {
+	fmt.Fprintf(p.Stderr, "note: %s\n", runnerlog.Inert(sanitize.Terminal(text)))
+}
 
 // stopped names the command that continues a run.
 func stopped(run string, err error) error {

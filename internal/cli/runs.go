@@ -17,6 +17,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/sanitize"
@@ -275,7 +276,7 @@ func showCommand(p *Invocation) *cobra.Command {
 func (p *Invocation) warnOfIncidents(ctx context.Context, s *app.Service, run string) error {
 	incidents, err := s.Incidents(ctx, run)
 	for _, i := range incidents {
-		fmt.Fprintf(p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), sanitize.Terminal(i.Detail))
+		fmt.Fprintf(p.Stderr, "incident: %s at %s: %s\n", i.Kind, i.Seen.Local().Format(time.DateTime), runnerlog.Inert(sanitize.Terminal(i.Detail)))
 	}
 	return err
 }

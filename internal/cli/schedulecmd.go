@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/advice"
 	"github.com/prloop/prloop/internal/app"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -68,7 +69,7 @@ func (p *Invocation) schedule(ctx context.Context, job string, o runOptions) err
 	prepared, err := s.PrepareJob(ctx, order)
 	var idle *app.IdleError
 	if errors.As(err, &idle) {
-		fmt.Fprintln(p.Stderr, sanitize.Terminal(idle.Error()))
+		fmt.Fprintln(p.Stderr, runnerlog.Inert(sanitize.Terminal(idle.Error())))
 		return nil
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/markdown"
 	"github.com/prloop/prloop/internal/proc"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -101,8 +102,8 @@ func (p *Invocation) printMarkdown(w io.Writer, body string, raw bool) error {
 	if !raw && p.terminal(p.Stdout) {
 		body = markdown.Render(sanitize.Terminal(body), markdown.Options{Width: p.width(), Color: p.color()})
 	}
-	if p.inActions() { // a report quotes code, and the runner reads commands in the log
-		body = progress.Uncommand(body)
+	if !p.terminal(p.Stdout) { // a report quotes code, and runners read orders in the log
+		body = runnerlog.Inert(body)
 	}
 	_, err := io.WriteString(w, body)
 	return err

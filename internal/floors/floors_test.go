@@ -22,6 +22,7 @@ var table = map[string]int{
 	"review":              0,
 	"internal/globs":      0,
 	"internal/lazyregexp": 0,
+	"internal/runnerlog":  0,
 	"internal/needles":    0,
 	"internal/failpoint":  0,
 	"internal/spelling":   0,

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+
+	"github.com/prloop/prloop/internal/runnerlog"
 )
 
-// encode writes JSON in which no runner of GitHub Actions reads a command, wherever it is printed: a line of it begins with a
+// encode writes JSON in which no runner of workflows reads a command, wherever it is printed: a line of it begins with a
 // bracket, a brace or a quote, and what may stand in the middle of one is an escape.
 func encode(v any, indent string) ([]byte, error) {
 	var out bytes.Buffer
@@ -15,7 +17,7 @@ func encode(v any, indent string) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.ReplaceAll(out.Bytes(), []byte("##["), []byte(`#\u0023[`)), nil
+	return []byte(runnerlog.JSON(out.String())), nil
 }
 
 // encodeXML is encode for XML.
@@ -24,6 +26,5 @@ func encodeXML(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append([]byte(xml.Header), append(out, '\n')...)
-	return bytes.ReplaceAll(out, []byte("##["), []byte("#&#35;[")), nil
+	return []byte(xml.Header + runnerlog.XML(string(out)) + "\n"), nil
 }

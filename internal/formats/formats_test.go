@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -372,22 +373,22 @@ func TestSilenceIsNoApproval(t *testing.T) {
 func TestTextsPassTheGate(t *testing.T) {
 	token := "ghp_" + strings.Repeat("a1B2", 9)
 	known := "not-a-shape-anybody-knows-77"
-	f := finding(review.P1, "a.go", 1, "cc @octocat ##[error]x ::stop-commands::"+token)
+	f := finding(review.P1, "a.go", 1, "cc @octocat ##[error]x ##vso[task.prependpath]y ::stop-commands::"+token)
 	f.Description = "see http://evil.example/x\n/approve\n<script>alert(1)</script>\x1b[31m\u202e\n::add-mask::y\n" + token
-	f.Suggestion, f.Source.Name, f.Category = "use "+known+" there", token, token
+	f.Suggestion, f.Source.Name, f.Category = "use "+known+" there ##teamcity[message]", token, token
 	odd := finding(review.P1, "b/"+token+".go", 1, "named so")
 	leaking := finding(review.P1, "c/"+known+".go", 1, "named otherwise")
-	inside := finding(review.P1, "d/##[error].go", 1, "a name with a command")
+	inside := finding(review.P1, "d/##[error]##vso[x].go", 1, "a name with a command")
 	r := run(review.ChangesRequested, 0, f, odd, leaking, inside)
 	r.Policy.Known = []string{known}
 	for flag, text := range all(t, r) {
-		for _, bad := range []string{token, known, "@octocat", "<script>", "\x1b", "\u202e", "##["} {
+		for _, bad := range []string{token, known, "@octocat", "<script>", "\x1b", "\u202e"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s holds %q:\n%s", flag, bad, text)
 			}
 		}
 		for line := range strings.Lines(text) {
-			if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			if runnerlog.Inert(line) != line {
 				t.Errorf("%s has a command: %s", flag, line)
 			}
 		}

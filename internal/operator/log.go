@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -17,11 +18,11 @@ func (w *Words) Log(to io.Writer) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "prloop", Level: level, Output: redacting{to}})
 }
 
-// redacting is the sink of the log: nothing secret and no control byte passes it (threats.md P14, T41).
+// redacting is the sink of the log: nothing secret, no control byte and no order to a runner passes it (threats.md P14, T41, T730).
 type redacting struct{ to io.Writer }
 
 func (r redacting) Write(line []byte) (int, error) {
-	if _, err := io.WriteString(r.to, sanitize.Terminal(sanitize.Redact(string(line)))); err != nil {
+	if _, err := io.WriteString(r.to, runnerlog.Inert(sanitize.Terminal(sanitize.Redact(string(line))))); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/distinct"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -73,6 +74,6 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func message(s string) string { return dataEscapes.Replace(uncommand(s)) }
+func message(s string) string { return runnerlog.Inert(dataEscapes.Replace(s)) }
 
-func property(s string) string { return propertyEscapes.Replace(uncommand(s)) }
+func property(s string) string { return runnerlog.Inert(propertyEscapes.Replace(s)) }

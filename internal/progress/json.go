@@ -8,10 +8,11 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/sanitize"
 )
 
-// JSON writes a value as JSON in which no terminal and no runner of GitHub Actions acts on a text.
+// JSON writes a value as JSON in which no terminal and no runner of workflows acts on a text.
 func JSON(w io.Writer, v any) error {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
@@ -28,7 +29,7 @@ func JSON(w io.Writer, v any) error {
 // texts are the same to whoever reads the JSON. Neither stands outside of a text.
 func inertJSON(s string) string {
 	var b strings.Builder
-	for _, r := range anywhere.ReplaceAllString(s, `#\u0023${1}`) {
+	for _, r := range runnerlog.JSON(s) {
 		if r < utf8.RuneSelf && r != 0x7f || sanitize.Terminal(string(r)) == string(r) {
 			b.WriteRune(r)
 			continue

@@ -2,9 +2,7 @@ package progress
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -53,30 +51,4 @@ func (b *agentTable) plain(e review.Event) string {
 
 func (b *agentTable) stamped(e review.Event, who, text string) string {
 	return cut(fmt.Sprintf("[%7.1fs] %s: %s", e.Time.Sub(b.start).Seconds(), who, text), plainColumns)
-}
-
-// anywhere is what runners take for a command anywhere in a line: "##[", "##vso[" of Azure Pipelines, "##teamcity[".
-var anywhere = lazyregexp.New(`##([A-Za-z]*\[)`)
-
-// uncommand keeps a line of the log from being a command of a runner: those of GitHub Actions begin a line with "::".
-func uncommand(s string) string {
-	s = anywhere.ReplaceAllString(s, "## ${1}")
-	if strings.HasPrefix(strings.TrimSpace(s), "::") {
-		s = "> " + s
-	}
-	return s
-}
-
-// Uncommand keeps every line of a text from being a command of a runner in its log.
-func Uncommand(text string) string {
-	var b strings.Builder
-	for text != "" { // the runner ends a line at a carriage return too
-		end := strings.IndexAny(text, "\r\n") + 1
-		if end == 0 {
-			end = len(text)
-		}
-		b.WriteString(uncommand(text[:end]))
-		text = text[end:]
-	}
-	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -103,12 +104,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		fmt.Fprintf(&b, "  artifacts  %s\n", line(r.Artifacts))
 	}
 	fmt.Fprintf(&b, "  run        %s\n  in all     %s%s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))), spent(r))
-	text := b.String()
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = uncommand(lines[i])
-	}
-	_, _ = io.WriteString(w, strings.Join(lines, "\n")) // a closed terminal must not change the run's outcome
+	_, _ = io.WriteString(w, runnerlog.Inert(b.String())) // a closed terminal must not change the run's outcome
 }
 
 // named is a sentence of a report with names of files as a terminal shows them.
@@ -262,7 +258,7 @@ func tookPart(r review.RunResult) (all []review.AgentReceipt) {
 func Untold(w io.Writer, r review.RunResult) {
 	for _, a := range tookPart(r) {
 		if a.Detail != "" {
-			fmt.Fprintf(w, "%s is not complete: %s\n", line(a.Name), line(sanitize.Redact(a.Detail)))
+			fmt.Fprintf(w, "%s is not complete: %s\n", line(a.Name), runnerlog.Inert(line(sanitize.Redact(a.Detail))))
 		}
 	}
 }

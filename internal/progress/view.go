@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/review"
 )
 
@@ -96,7 +97,7 @@ func (v *View) Event(e review.Event) {
 		}
 	}
 	if text := v.board.plain(e); text != "" {
-		fmt.Fprintln(v.opts.Out, uncommand(text))
+		fmt.Fprintln(v.opts.Out, runnerlog.Inert(text))
 	}
 }
 

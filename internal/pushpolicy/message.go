@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/runnerlog"
 )
 
 // Bounds of a message.
@@ -145,7 +146,7 @@ var (
 	bors      = lazyregexp.New(`(?i)\b(bors|homu)([\s:,]+\S)`)
 	// expansion and logOrder are what a shell replaces, and what a runner of workflows obeys in the output of a step.
 	expansion = lazyregexp.New(`\$+([({])`)
-	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}([A-Za-z]*\[)`)
+	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}(` + runnerlog.Order + `)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
 	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b`)
 )

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -67,7 +68,7 @@ func shortName(part string) bool {
 // shellCode is what a script runs, or takes for an option or a file of options, when a list of files is written into it, and what a runner of workflows obeys
 // when the list is printed: ##vso[, ##[ (threats.md T694). PowerShell takes the quotation marks of prose for its own. What frameworks have in their names stays:
 // [id].tsx, (group), @slot below a folder, $route.tsx, +page.svelte.
-var shellCode = lazyregexp.New(`[\x60;&'‘-‟]|\$[({]| -[^ ]| @|##[A-Za-z]*\[`)
+var shellCode = lazyregexp.New(`[\x60;&'‘-‟]|\$[({]| -[^ ]| @|##` + runnerlog.Order)
 
 // tree knows the names around a change.
 type tree struct {
