@@ -211,11 +211,10 @@ func within(paths []string) func(string) bool {
 
 // message is a commit message of ours around the agent's words.
 func (j jobWork) message(said string) string {
-	first, rest, _ := strings.Cut(sanitize.Redact(said), "\n")
-	if strings.TrimSpace(first) == "" {
-		first = "Maintenance by " + j.order.Command
+	if first, rest, _ := strings.Cut(said, "\n"); strings.TrimSpace(first) == "" {
+		said = "Maintenance by " + j.order.Command + "\n" + rest
 	}
-	return pushpolicy.Message(first, rest, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
+	return plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
 }
 
 // judge makes prloop's own commits and holds them against all rules: each new commit, because a branch keeps what a later one undoes, and

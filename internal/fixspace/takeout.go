@@ -141,9 +141,21 @@ func (e changedError) Error() string { return string(e) + " of its clone is not 
 
 // message is a commit message of ours around a fixer's words.
 func message(o review.FixOrder, said string) string {
-	subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
-	return pushpolicy.Message(subject, body, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run},
-		pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
+	return plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run}, pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
+}
+
+// plain makes a message of an agent's words. A mark that is taken out may have stood in the middle of a secret: what is made is redacted and made plain again, until neither
+// changes anything (threats.md T742). Words that never come to rest are left out.
+func plain(said string, trailers ...pushpolicy.Trailer) string {
+	for range 6 {
+		subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
+		made := pushpolicy.Message(subject, body)
+		if made == said {
+			return pushpolicy.Message(subject, body, trailers...)
+		}
+		said = made
+	}
+	return pushpolicy.Message("", "", trailers...)
 }
 
 // subject is the first line of a message.
