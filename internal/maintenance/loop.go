@@ -40,6 +40,8 @@ type state struct {
 	by   int
 	// url is the pull request's address.
 	url string
+	// broken is true for a run that an error ended.
+	broken bool
 }
 
 // Run does a job, or goes on with it. An error stops the run as it is, to be resumed.
@@ -50,6 +52,7 @@ func (l *Loop) Run(ctx context.Context, steps Steps, req Request) (review.RunRes
 		if ctx.Err() != nil || !l.permanent(err) {
 			return result, err
 		}
+		s.broken = true
 		result = s.result(l, review.Failed, sanitize.Redact(err.Error()))
 	}
 	return result, l.finish(ctx, steps, &s, &result)

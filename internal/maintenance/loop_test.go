@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -320,6 +321,25 @@ func TestHowAJobEnds(t *testing.T) {
 				t.Errorf("again: %s, %v, %d asked, %d words", again.Outcome, err, asked, len(s.bodies))
 			}
 		})
+	}
+}
+
+// The report of a job is for everybody who may see its run: the error that ended it is in the result alone (threats.md T743).
+func TestTheReportNamesNoError(t *testing.T) {
+	s := &server{heads: map[string]string{"main": oldHead}, pulls: map[string]review.PullRequest{}, stored: map[string]effects.Effect{}, saved: map[string]string{}}
+	l := &Loop{Repo: s, Forge: s, Pusher: s, Outbox: s, Record: s, Emit: func(review.Event) {}, MarkerKey: make([]byte, 32), Nonce: func() string { return strings.Repeat("0", 32) }, Now: time.Now,
+		Permanent: func(error) bool { return true },
+		Work: func(context.Context, review.JobOrder) (review.JobWork, error) {
+			return review.JobWork{}, errors.New("start docs: exec /opt/inner/agent: no such file")
+		}}
+	req := Request{Run: "20260124T000000.000Z_0123456789abcdef", ReviewID: "0123456789abcdef", Target: review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, Job: "nightly"},
+		Job: "nightly", Base: "main", Head: oldHead, Commands: []Command{{ID: "docs"}}}
+	r, err := l.Run(t.Context(), steps{}, req)
+	if err != nil || r.Outcome != review.Failed || !strings.Contains(r.Reason, "/opt/inner") {
+		t.Errorf("%s: %s, %v", r.Outcome, r.Reason, err)
+	}
+	if said := s.saved["review.md"]; strings.Contains(said, "/opt/inner") || !strings.Contains(said, "# Job nightly: failed") {
+		t.Errorf("the report says:\n%s", said)
 	}
 }
 

@@ -253,11 +253,15 @@ func (s *state) last() string {
 	return tip
 }
 
-// report is the run for people, as `prloop show` prints it.
+// report is the run for people, as `prloop show` prints it. Whoever may see the run reads it: the words of an error are the operator's (threats.md T743).
 func (s *state) report(r review.RunResult, patch string) string {
 	var b strings.Builder
 	p := sanitize.Policy{Repo: s.req.Target.Repo}
-	fmt.Fprintf(&b, "# Job %s: %s\n\n%s.\n\n", s.req.Job, strings.ReplaceAll(string(r.Outcome), "_", " "), sanitize.Inline(r.Reason, p))
+	why := r.Reason
+	if s.broken {
+		why = "An error ended it, which whoever runs prloop sees"
+	}
+	fmt.Fprintf(&b, "# Job %s: %s\n\n%s.\n\n", s.req.Job, strings.ReplaceAll(string(r.Outcome), "_", " "), sanitize.Inline(why, p))
 	if r.URL != "" {
 		fmt.Fprintf(&b, "%s\n\n", r.URL)
 	}

@@ -254,8 +254,11 @@ func tookPart(r review.RunResult) (all []review.AgentReceipt) {
 	return all
 }
 
-// Untold writes why agents of a run are not complete, where its reports do not say all of it (threats.md T681).
+// Untold writes why a run failed and why agents of it are not complete, where its reports do not say all of it (threats.md T681, T743).
 func Untold(w io.Writer, r review.RunResult) {
+	if r.Outcome == review.Failed && r.Reason != "" {
+		fmt.Fprintf(w, "it failed: %s\n", runnerlog.Inert(line(sanitize.Redact(r.Reason))))
+	}
 	for _, a := range tookPart(r) {
 		if a.Detail != "" {
 			fmt.Fprintf(w, "%s is not complete: %s\n", line(a.Name), runnerlog.Inert(line(sanitize.Redact(a.Detail))))

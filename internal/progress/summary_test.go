@@ -18,3 +18,12 @@ func TestUntoldIsInert(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// Why a run failed is not in its report.
+func TestUntoldSaysWhyItFailed(t *testing.T) {
+	var b strings.Builder
+	Untold(&b, review.RunResult{Outcome: review.Failed, Reason: "start docs: no such file"})
+	if b.String() != "it failed: start docs: no such file\n" {
+		t.Error(b.String())
+	}
+}
