@@ -199,7 +199,7 @@ func (c *Launcher) answer(ctx context.Context, plan orchestrator.AgentPlan, task
 		}
 		answer.Receipt.Notes = append(append(answer.Receipt.Notes, warned...), beside...)
 		if hosts := c.Gateway.Fetched(plan.Name); len(hosts) > 0 {
-			answer.Receipt.Notes = append(answer.Receipt.Notes, "fetched pages from "+strings.Join(hosts, ", "))
+			answer.Receipt.Notes = append(answer.Receipt.Notes, "asked "+strings.Join(hosts, ", ")+" for pages")
 		}
 		if n := c.Gateway.Searched(plan.Name); n > 0 {
 			answer.Receipt.Notes = append(answer.Receipt.Notes, fmt.Sprintf("asked the search provider %d times", n))

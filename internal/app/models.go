@@ -32,7 +32,9 @@ func gatewayOptions(log hclog.Logger, settings config.Settings) gateway.Options 
 	}
 	if len(settings.FetchHosts) > 0 {
 		web := webfetch.New(settings.FetchHosts)
-		o.Fetch = func(ctx context.Context, url string) (any, error) { return web.Fetch(ctx, url) }
+		o.Fetch = func(ctx context.Context, url string, asked func(host string)) (any, error) {
+			return web.Fetch(ctx, url, asked)
+		}
 	}
 	if s := settings.WebSearch; s.Provider != "" {
 		search := websearch.New(s.Provider, s.BaseURL, s.Key.Reveal(), settings.KeyBroker)

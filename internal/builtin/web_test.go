@@ -15,7 +15,7 @@ import (
 func TestFetchTool(t *testing.T) {
 	g, err := gateway.Start(t.Context(), gateway.Options{
 		Upstreams: []gateway.Upstream{{Name: "none", BaseURL: "http://127.0.0.1:1"}},
-		Fetch: func(_ context.Context, url string) (any, error) {
+		Fetch: func(_ context.Context, url string, _ func(string)) (any, error) {
 			if url != "https://docs.example.com/a" {
 				return nil, errors.New("the operator does not allow the host")
 			}

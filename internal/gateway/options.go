@@ -76,8 +76,8 @@ type Options struct {
 	// Cassette records conversations, or answers from recorded ones.
 	Cassette Cassette
 	// Fetch reads a page of the web for agents that Permit names; what it gives is handed over as JSON, and its errors are shown
-	// to the agent. Nil reads none.
-	Fetch func(ctx context.Context, url string) (any, error)
+	// to the agent. asked is told each host that is asked, whatever it answers. Nil reads none.
+	Fetch func(ctx context.Context, url string, asked func(host string)) (any, error)
 	// Search is the same for questions to a search provider.
 	Search func(ctx context.Context, query string) (any, error)
 	// TCP listens on a free port of the loopback interface too, for agents that cannot speak over a unix socket. The same

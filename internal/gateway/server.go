@@ -48,7 +48,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case under && r.Method == http.MethodPost && slices.Contains(completions, path):
 		g.complete(w, r, a, path)
 	case under && r.Method == http.MethodPost && (path == pathFetch || path == pathSearch):
-		g.askWeb(w, r, a, g.question(path))
+		g.askWeb(w, r, a, g.question(path, a.agent))
 	case under && r.Method == http.MethodPost && path == pathChecks:
 		g.askChecks(w, r, a)
 	default:

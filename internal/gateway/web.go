@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 )
@@ -35,12 +34,18 @@ type question struct {
 	ask         func(ctx context.Context, text string) (any, error)
 }
 
-// question is the kind that a path asks.
-func (g *Gateway) question(path string) question {
+// question is the kind that a path asks for an agent.
+func (g *Gateway) question(path, agent string) question {
 	if path == pathSearch {
 		return question{path, "query", AxisSearches, g.options.Search}
 	}
-	return question{path, "url", AxisPages, g.options.Fetch}
+	q := question{path: path, field: "url", axis: AxisPages}
+	if fetch := g.options.Fetch; fetch != nil {
+		q.ask = func(ctx context.Context, url string) (any, error) {
+			return fetch(ctx, url, func(host string) { g.web.told(agent, host) })
+		}
+	}
+	return q
 }
 
 // webLedger count who asked the web for how much.
@@ -62,7 +67,7 @@ func (g *Gateway) Permit(agent string) {
 	g.web.allowed[agent] = true
 }
 
-// Fetched names the hosts an agent was read pages of, sorted.
+// Fetched names the hosts that were asked for pages for an agent, sorted.
 func (g *Gateway) Fetched(agent string) []string {
 	g.web.mu.Lock()
 	defer g.web.mu.Unlock()
@@ -98,17 +103,13 @@ func (b *webLedger) permits(agent string) bool {
 	return b.allowed[agent]
 }
 
-// came remembers the host of a page that was read.
-func (b *webLedger) came(agent, address string) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return
-	}
+// told remembers a host that was asked for a page: its answer may be refused, and what it was told has left all the same.
+func (b *webLedger) told(agent, host string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := b.hosts[agent]
-	if at, known := slices.BinarySearch(list, u.Hostname()); !known {
-		b.hosts[agent] = slices.Insert(list, at, u.Hostname())
+	if at, known := slices.BinarySearch(list, host); !known {
+		b.hosts[agent] = slices.Insert(list, at, host)
 	}
 }
 
@@ -132,9 +133,6 @@ func (g *Gateway) askWeb(w http.ResponseWriter, r *http.Request, a *account, q q
 		g.options.Log.Info("the web was not asked", "agent", a.agent, "for", q.axis, "err", err)
 		refuse(http.StatusForbidden, CodeWeb, "%s", err).send(w)
 		return
-	}
-	if q.path == pathFetch {
-		g.web.came(a.agent, text)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(answer)

@@ -25,7 +25,8 @@ func TestPages(t *testing.T) {
 	read := 0
 	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
 		o.Cassette = Cassette{Path: path, Mode: Record}
-		o.Fetch = func(_ context.Context, url string) (any, error) {
+		o.Fetch = func(_ context.Context, url string, asked func(string)) (any, error) {
+			asked("a.example")
 			if read++; strings.Contains(url, "bad") {
 				return nil, errors.New("the host is not allowed")
 			}
@@ -63,7 +64,10 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := replay(t, path, func(o *Options) {
-		o.Fetch = func(context.Context, string) (any, error) { t.Error("the web was asked in a replay"); return nil, nil }
+		o.Fetch = func(context.Context, string, func(string)) (any, error) {
+			t.Error("the web was asked in a replay")
+			return nil, nil
+		}
 	})
 	p.g.Permit("r1")
 	if status, body := p.getPage(p.token, `{"url":"https://a.example/x"}`); status != http.StatusOK || !strings.Contains(body, "words") {
@@ -79,7 +83,7 @@ func TestSearches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
 	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
 		o.Cassette = Cassette{Path: path, Mode: Record}
-		o.Fetch = func(context.Context, string) (any, error) { return "page", nil }
+		o.Fetch = func(context.Context, string, func(string)) (any, error) { return "page", nil }
 		o.Search = func(_ context.Context, query string) (any, error) { return []string{"found " + query}, nil }
 	})
 	search := func(r *rig, body string) (int, string) { return r.call(http.MethodPost, pathSearch, r.token, body) }
@@ -121,10 +125,33 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// What a host was told has left, whatever it answers: it is named, and so are those that it sends on to (threats.md T744).
+func TestHostsThatWereAsked(t *testing.T) {
+	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
+		o.Fetch = func(_ context.Context, url string, asked func(string)) (any, error) {
+			asked("b.example")
+			if strings.Contains(url, "hop") {
+				asked("a.example")
+				return "page", nil
+			}
+			return nil, errors.New("the page is no text")
+		}
+	})
+	r.g.Permit("r1")
+	r.getPage(r.token, `{"url":"https://b.example/?d=what-the-agent-read"}`)
+	if got := fmt.Sprint(r.g.Fetched("r1")); got != "[b.example]" {
+		t.Errorf("of a page that is refused: %s", got)
+	}
+	r.getPage(r.token, `{"url":"https://b.example/hop"}`)
+	if got := fmt.Sprint(r.g.Fetched("r1")); got != "[a.example b.example]" {
+		t.Errorf("of a page that is elsewhere: %s", got)
+	}
+}
+
 // All agents of a run together have a bound too.
 func TestPagesOfTheRun(t *testing.T) {
 	r := setup(t, fakemodel.Script{}, review.Limits{}, func(o *Options) {
-		o.Fetch = func(context.Context, string) (any, error) { return "page", nil }
+		o.Fetch = func(context.Context, string, func(string)) (any, error) { return "page", nil }
 	})
 	given := 0
 	for i := range questionsOfRun {

@@ -79,19 +79,21 @@ func (f *Fetcher) connect() {
 			DisableKeepAlives:      true,
 			ForceAttemptHTTP2:      true,
 		},
-		CheckRedirect: func(r *http.Request, before []*http.Request) error {
-			if len(before) > redirectsMax {
-				return refuse("more than %d redirects", redirectsMax)
-			}
-			u, err := f.check(r.URL.String())
-			if err != nil {
-				return fmt.Errorf("a redirect: %w", err)
-			}
-			r.URL = u
-			r.Header.Del("Referer")
-			return nil
-		},
 	}
+}
+
+// redirect looks at where a page sends on.
+func (f *Fetcher) redirect(r *http.Request, before []*http.Request) error {
+	if len(before) > redirectsMax {
+		return refuse("more than %d redirects", redirectsMax)
+	}
+	u, err := f.check(r.URL.String())
+	if err != nil {
+		return fmt.Errorf("a redirect: %w", err)
+	}
+	r.URL = u
+	r.Header.Del("Referer")
+	return nil
 }
 
 // control looks at an address right before it is connected to.
@@ -103,11 +105,20 @@ func (f *Fetcher) control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Fetch reads one page. What may not be read is a *RefusedError; other errors are the network's.
-func (f *Fetcher) Fetch(ctx context.Context, address string) (Page, error) {
+// Fetch reads one page. What may not be read is a *RefusedError; other errors are the network's. asked is told each host that is asked, whatever it answers.
+func (f *Fetcher) Fetch(ctx context.Context, address string, asked func(host string)) (Page, error) {
 	u, err := f.check(address)
 	if err != nil {
 		return Page{}, err
+	}
+	asked(u.Host)
+	client := *f.client
+	client.CheckRedirect = func(r *http.Request, before []*http.Request) error {
+		err := f.redirect(r, before)
+		if err == nil {
+			asked(r.URL.Host)
+		}
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
@@ -117,7 +128,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) (Page, error) {
 	}
 	req.Header.Set("User-Agent", "prloop")
 	req.Header.Set("Accept", "text/html, text/plain, application/json;q=0.9, text/*;q=0.8")
-	resp, err := f.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		var no *RefusedError
 		if errors.As(err, &no) {

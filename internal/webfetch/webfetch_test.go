@@ -180,25 +180,48 @@ func TestFetch(t *testing.T) {
 		"/": page, "/hop": page, "/json": {URL: "https://example.com/json", Status: 200, Type: "application/problem+json", Text: `{"a":"<b>"}`},
 		"/missing": {URL: "https://example.com/missing", Status: 404, Type: "text/html"},
 	} {
-		if got, err := f.Fetch(t.Context(), "https://example.com"+path); err != nil || got != want {
+		if got, err := f.Fetch(t.Context(), "https://example.com"+path, unheard); err != nil || got != want {
 			t.Errorf("%s: %+v %v", path, got, err)
 		}
 	}
-	if got, err := f.Fetch(t.Context(), "https://example.com/long"); err != nil || !got.Truncated || len(got.Text) > textLimit || !strings.HasSuffix(got.Text, "ä") {
+	if got, err := f.Fetch(t.Context(), "https://example.com/long", unheard); err != nil || !got.Truncated || len(got.Text) > textLimit || !strings.HasSuffix(got.Text, "ä") {
 		t.Errorf("%d bytes, %v", len(got.Text), err)
 	}
 	for path, why := range map[string]string{
 		"/big": "larger", "/bin": "only text", "/none": "does not say", "/nul": "no text", "/packed": "packed", "/loop": "redirects",
 	} {
 		var no *RefusedError
-		if got, err := f.Fetch(t.Context(), "https://example.com"+path); !errors.As(err, &no) || !strings.Contains(no.Reason, why) {
+		if got, err := f.Fetch(t.Context(), "https://example.com"+path, unheard); !errors.As(err, &no) || !strings.Contains(no.Reason, why) {
 			t.Errorf("%s: %+v %v", path, got, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := f.Fetch(ctx, "https://example.com/slow"); err == nil || strings.Contains(err.Error(), "127.0.0.1") {
+	if _, err := f.Fetch(ctx, "https://example.com/slow", unheard); err == nil || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("a server that never answers: %v", err)
+	}
+}
+
+func unheard(string) {}
+
+// Each host that is asked is told of, whatever it answers, and none that is not (threats.md T744).
+func TestAsked(t *testing.T) {
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hop":
+			http.Redirect(w, r, "https://other.example.net/", http.StatusFound)
+		case "/out":
+			http.Redirect(w, r, "https://evil.example/", http.StatusFound)
+		}
+		w.Header().Set("Content-Type", "image/png")
+	}, "127.0.0.1")
+	for address, want := range map[string]string{
+		"https://example.com/": "[example.com]", "https://EXAMPLE.com/hop": "[example.com other.example.net]", "https://example.com/out": "[example.com]", "https://evil.example/": "[]",
+	} {
+		var asked []string
+		if _, err := f.Fetch(t.Context(), address, func(host string) { asked = append(asked, host) }); err == nil || fmt.Sprint(asked) != want {
+			t.Errorf("%s: %v asked, want %s, %v", address, asked, want, err)
+		}
 	}
 }
 
@@ -215,18 +238,18 @@ func TestRedirects(t *testing.T) {
 			visits.Add(1)
 			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		}, answers...)
-		got, err := f.Fetch(t.Context(), "https://example.com/")
+		got, err := f.Fetch(t.Context(), "https://example.com/", unheard)
 		if !errors.As(err, new(*RefusedError)) || visits.Load() != 1 {
 			t.Errorf("%s: %+v %v after %d visits", to, got, err, visits.Load())
 		}
 	}
 	f := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a name that leads to an inner address was visited") }, "10.0.0.1")
-	if _, err := f.Fetch(t.Context(), "https://example.com/"); !errors.As(err, new(*RefusedError)) {
+	if _, err := f.Fetch(t.Context(), "https://example.com/", unheard); !errors.As(err, new(*RefusedError)) {
 		t.Error(err)
 	}
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	f = serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/plain") }, "127.0.0.1")
-	if _, err := f.Fetch(t.Context(), "https://example.com/"); err != nil {
+	if _, err := f.Fetch(t.Context(), "https://example.com/", unheard); err != nil {
 		t.Errorf("a proxy of the environment was used: %v", err)
 	}
 }
