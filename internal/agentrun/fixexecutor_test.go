@@ -160,6 +160,7 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: review.KindCommand, Path: script}
 	task := taskOf(plan)
 	task.BaseSHA, task.HeadSHA = b.reviewed, b.reviewed
+	task.Brief.Files = []review.BriefFile{{Path: "a"}, {Path: "c"}}
 	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
 	order := review.FixOrder{
 		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
@@ -204,6 +205,7 @@ echo '{"agent":"fixer","prNumber":7,"summary":{"fixed":1,"rejected":0,"deferred"
 	plan := orchestrator.AgentPlan{Name: "fixer", Role: review.RoleFixer, Kind: review.KindCommand, Path: script}
 	task := taskOf(plan)
 	task.BaseSHA, task.HeadSHA = b.reviewed, b.reviewed
+	task.Brief.Files = []review.BriefFile{{Path: "a"}, {Path: "c"}}
 	task.Fix = &review.FixPayload{PRNumber: 7, Round: 1, IssuesToFix: []review.Finding{{ID: "F1", Priority: review.P1, Category: review.CategoryBug, Title: "F1"}}}
 	order := review.FixOrder{
 		Run: "20261121T000000Z_0123456789abcdef", Task: task, Round: 1, Try: 1, Reviewed: b.reviewed, From: b.reviewed,
