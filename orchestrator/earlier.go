@@ -103,6 +103,9 @@ func (s Stored) noReview() bool {
 	return s.Result.Command != "" || s.Inputs.scanned() || onlyScanned(s.Result)
 }
 
+// Raised reports whether reviewers raised something grave in a run, or may have, whatever people said of that: the record alone tells (threats.md T734).
+func Raised(s Stored) bool { return !s.noReview() && len(Snapshot{}.raisers(s)) > 0 }
+
 // asked reports whether one of these is a reviewer that the run asked.
 func (s Stored) asked(reviewers []string) bool {
 	return slices.Contains(reviewers, anybody) || slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool {

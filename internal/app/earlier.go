@@ -97,6 +97,31 @@ func (s *Service) ofPull(ctx context.Context, t review.Target, id int64) iter.Se
 	}
 }
 
+// raisedSince reports whether a newer run than one about a pull request raised something grave on another commit than the head, by the record alone. Whether people settled
+// that GitHub would have to tell: a run about the head asks (threats.md T734).
+func (s *Service) raisedSince(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+	for known, err := range s.ofPull(ctx, review.Target{Repo: pr.Repo, PR: pr.Number}, pr.RepoID) {
+		if err != nil || known.ID == run {
+			return false, err
+		}
+		if known.State == store.Running && !s.reviews(ctx, known.ID) {
+			continue
+		}
+		if known, err = s.store.Run(ctx, known.ID); err != nil {
+			return false, err
+		}
+		then := orchestrator.Stored{Unfinished: known.Result == nil}
+		then.Result.Receipt.HeadSHA = known.Head
+		if known.Result != nil {
+			then.Result = *known.Result
+		}
+		if then.Result.Receipt.HeadSHA != pr.HeadSHA && orchestrator.Raised(then) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // unfinished reports whether another run about the pull request of a request was begun, and has not ended.
 func (r *run) unfinished(ctx context.Context, req orchestrator.Request) (bool, error) {
 	f := ofPull(req.Target.Repo, r.repoID, req.Target.PR, store.Running)

@@ -37,7 +37,8 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 }
 
 // undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
-// which somebody who may block has requested changes since (threats.md T492). said is true where such people are known to have said something else since.
+// which somebody who may block has requested changes since (threats.md T492), or which would not be approved by the answers of then, as a newer run raised something grave on
+// another commit (threats.md T734). said is true where such people are known to have said something else since.
 // Where a review of it has to wait that is also one whose base branch then nobody can tell. gated is true where the base branch is known to have a gate now: what was
 // reviewed without one counts for nothing. last is what was set last on the commit.
 func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said, gated bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
@@ -65,6 +66,11 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 				return success, last, false, err
 			}
 			undue = run.Result == nil || run.Result.Receipt.ReviewsRead != intake.Standing(pr)
+		}
+		if same && !undue {
+			if undue, err = s.raisedSince(ctx, pr, e.Run); err != nil {
+				return success, last, false, err
+			}
 		}
 	} else {
 		undue = true
