@@ -20,8 +20,8 @@ import (
 // Gate is what the commit status is set with, and what it rests on (decision 52).
 type Gate interface {
 	effects.Statuses
-	// Labelled says who set labels of a pull request last, and when, without what they may do.
-	Labelled(ctx context.Context, pr review.PullRequest, labels []string) ([]gate.Labelling, error)
+	// Labelled gives the events of labels of a pull request, the newest first, without what who did it may do, and whether these are all.
+	Labelled(ctx context.Context, pr review.PullRequest, labels []string) (events []gate.Labelling, whole bool, err error)
 	// Permission is what somebody may do with the repository, in GitHub's words.
 	Permission(ctx context.Context, repo review.Repo, login string) (string, error)
 	// PendingStatuses are the commits of a pull request on which a status of ours is pending.
@@ -61,34 +61,51 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 		files := gateFiles(snap.Brief)
 		f.Complexity, f.Small = gate.Assess(files, pushpolicy.Protected), gate.Small(files, pushpolicy.Protected)
 	}
+	stands, softened := map[string]bool{}, req.Gate.Policy != gate.Verdict
 	var asked []string
 	for _, label := range gate.Labels {
-		switch stands := slices.ContainsFunc(snap.PR.Labels, func(s string) bool { return strings.EqualFold(s, label) }); {
-		case stands && slices.Contains(req.Gate.Labels, label):
-			asked = append(asked, label)
-		case stands:
+		stands[label] = slices.ContainsFunc(snap.PR.Labels, func(s string) bool { return strings.EqualFold(s, label) })
+		switch allowed := slices.Contains(req.Gate.Labels, label); {
+		case allowed && (stands[label] || label == gate.Strict && softened): // which may hold though it was taken off
+			asked, softened = append(asked, label), true
+		case stands[label]:
 			f.Labels = append(f.Labels, gate.Labelling{Label: label})
 		}
 	}
 	if len(asked) == 0 {
 		return f, nil
 	}
-	labels, err := l.Gate.Labelled(ctx, snap.PR, asked)
+	events, whole, err := l.labelEvents(ctx, snap.PR, asked)
 	if err != nil {
 		return nil, err
 	}
-	for i := range labels {
-		labels[i].ByApp = snap.PR.Author.Bot
-		if labels[i].By == "" {
-			continue
-		}
-		labels[i].Permission, err = l.Gate.Permission(ctx, snap.PR.Repo, labels[i].By)
-		if err != nil && !l.Gate.Denied(err) {
-			return nil, err
+	for _, label := range asked {
+		of := slices.DeleteFunc(slices.Clone(events), func(e gate.Labelling) bool { return e.Label != label })
+		if told, says := gate.Telling(label, stands[label], whole, of); says {
+			f.Labels = append(f.Labels, told)
 		}
 	}
-	f.Labels = append(f.Labels, labels...)
 	return f, nil
+}
+
+// labelEvents are the events of labels, with what who did it may do now.
+func (l *Loop) labelEvents(ctx context.Context, pr review.PullRequest, labels []string) (events []gate.Labelling, whole bool, err error) {
+	if events, whole, err = l.Gate.Labelled(ctx, pr, labels); err != nil {
+		return nil, false, err
+	}
+	may := map[string]string{"": ""}
+	for i, e := range events {
+		permission, known := may[e.By]
+		if !known {
+			permission, err = l.Gate.Permission(ctx, pr.Repo, e.By)
+			if err != nil && !l.Gate.Denied(err) {
+				return nil, false, err
+			}
+			may[e.By] = permission
+		}
+		events[i].ByApp, events[i].Permission = pr.Author.Bot, permission
+	}
+	return events, whole, nil
 }
 
 // gateFiles are the changed files as the rule on complexity looks at them.

@@ -48,13 +48,13 @@ func (s *statuses) SetStatus(_ context.Context, _ review.Repo, commit string, c 
 	return "https://api.github.com/statuses/" + commit, nil
 }
 
-func (s *statuses) Labelled(_ context.Context, _ review.PullRequest, labels []string) (out []gate.Labelling, _ error) {
+func (s *statuses) Labelled(_ context.Context, _ review.PullRequest, labels []string) (out []gate.Labelling, _ bool, _ error) {
 	for _, l := range s.labels {
 		if slices.Contains(labels, l.Label) {
 			out = append(out, l)
 		}
 	}
-	return out, nil
+	return out, true, nil
 }
 
 func (s *statuses) Permission(_ context.Context, _ review.Repo, login string) (string, error) {

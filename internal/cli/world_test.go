@@ -225,6 +225,12 @@ func cmdPR(ts *testscript.TestScript, neg bool, args []string) {
 	case "label": // label LOGIN NAME
 		need(ts, neg, len(rest) == 2, "pr N label LOGIN NAME")
 		p.Label(rest[0], rest[1])
+	case "unlabel": // unlabel LOGIN NAME
+		need(ts, neg, len(rest) == 2, "pr N unlabel LOGIN NAME")
+		p.Unlabel(rest[0], rest[1])
+	case "renamelabel": // renamelabel OLD NEW: a label that stands gets another name
+		need(ts, neg, len(rest) == 2, "pr N renamelabel OLD NEW")
+		p.RenameLabel(rest[0], rest[1])
 	case "comment": // comment LOGIN FILE
 		need(ts, neg, len(rest) == 2, "pr N comment LOGIN FILE")
 		p.Comment(rest[0], ts.ReadFile(rest[1]))

@@ -238,6 +238,8 @@ func TestLabels(t *testing.T) {
 	nobody.By = ""
 	unasked := mona
 	unasked.Permission = ""
+	nobodys, changed := nobody, mona
+	nobodys.Label, changed.Changed = Strict, true
 	authorStrict := author
 	authorStrict.Label = Strict
 	for name, c := range map[string]struct {
@@ -259,6 +261,8 @@ func TestLabels(t *testing.T) {
 		"by a reader":                   {Plan{Verdict, Labels}, []Labelling{reader}, Verdict, "may not write"},
 		"by nobody":                     {Plan{Verdict, Labels}, []Labelling{nobody}, Verdict, "who set it cannot be told"},
 		"nobody could be asked":         {Plan{Verdict, Labels}, []Labelling{unasked}, Verdict, "cannot be told"},
+		"hardened by nobody":            {Plan{Presence, Labels}, []Labelling{nobodys}, Verdict, ""},
+		"renamed":                       {Plan{Verdict, Labels}, []Labelling{changed}, Verdict, "renamed"},
 		"a gate that is off":            {Plan{Off, Labels}, []Labelling{strict}, Off, "off"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -269,6 +273,51 @@ func TestLabels(t *testing.T) {
 			}
 			if policy != c.want || c.refused == "" && refused != "" || !strings.Contains(refused, c.refused) {
 				t.Errorf("%s, refused %q; want %s, %q", policy, refused, c.want, c.refused)
+			}
+		})
+	}
+}
+
+// What took Strict off softens the gate, by the law of what sets Advisory; what cannot be told leaves the gate hard (threats.md T735, T736).
+func TestTelling(t *testing.T) {
+	at := func(label, by, permission string, off bool) Labelling {
+		return Labelling{Label: label, By: by, Permission: permission, Author: by == "author", Off: off}
+	}
+	set, off := func(by, permission string) Labelling { return at(Strict, by, permission, false) }, func(by, permission string) Labelling { return at(Strict, by, permission, true) }
+	for name, c := range map[string]struct {
+		label         string
+		stands, whole bool
+		events        []Labelling // the newest first
+		by            string
+		says          bool
+	}{
+		"softened":                          {Advisory, true, true, []Labelling{at(Advisory, "mona", "write", false)}, "mona", true},
+		"softened no more":                  {Advisory, false, true, []Labelling{at(Advisory, "mona", "write", false)}, "mona", false},
+		"taken off, and stands":             {Advisory, true, true, []Labelling{at(Advisory, "mona", "write", true), at(Advisory, "mona", "write", false)}, "", true},
+		"softened, among too many":          {Advisory, true, false, nil, "", true},
+		"hardened":                          {Strict, true, true, []Labelling{set("mona", "write")}, "mona", true},
+		"taken off by who set it":           {Strict, false, true, []Labelling{off("mona", "write"), set("mona", "write")}, "", false},
+		"taken off by another":              {Strict, false, true, []Labelling{off("octo", "admin"), set("mona", "write")}, "", false},
+		"taken off by the author":           {Strict, false, true, []Labelling{off("author", "write"), set("mona", "write")}, "mona", true},
+		"set and taken off by the author":   {Strict, false, true, []Labelling{off("author", "write"), set("author", "write")}, "", false},
+		"that, after another":               {Strict, false, true, []Labelling{off("author", "write"), set("author", "write"), set("mona", "write")}, "mona", true},
+		"the author's, taken off":           {Strict, false, true, []Labelling{off("mona", "write"), set("author", "write")}, "", false},
+		"taken off by a triager":            {Strict, false, true, []Labelling{off("triager", "triage"), set("mona", "write")}, "mona", true},
+		"taken off by nobody":               {Strict, false, true, []Labelling{off("", ""), set("mona", "write")}, "mona", true},
+		"set by a triager":                  {Strict, true, true, []Labelling{set("triager", "triage")}, "triager", true},
+		"set and taken off by a triager":    {Strict, false, true, []Labelling{off("triager", "triage"), set("triager", "triage")}, "", false},
+		"set again by a triager":            {Strict, true, true, []Labelling{set("triager", "triage"), off("mona", "write"), set("mona", "write")}, "", false},
+		"set by who cannot be asked":        {Strict, true, true, []Labelling{set("mona", "")}, "mona", true},
+		"renamed away":                      {Strict, false, true, []Labelling{set("mona", "write")}, "mona", true},
+		"without an event":                  {Strict, true, true, nil, "", true},
+		"never set":                         {Strict, false, true, nil, "", false},
+		"perhaps set, among too many":       {Strict, false, false, nil, "", true},
+		"a triager's, among too many":       {Strict, true, false, []Labelling{set("triager", "triage")}, "", true},
+		"taken off, among too many to read": {Strict, false, false, []Labelling{off("mona", "write")}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, says := Telling(c.label, c.stands, c.whole, c.events); says != c.says || says && got.By != c.by {
+				t.Errorf("%q, %v; want %q, %v", got.By, says, c.by, c.says)
 			}
 		})
 	}

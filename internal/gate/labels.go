@@ -18,10 +18,14 @@ const (
 // Labels are both of them.
 var Labels = []string{Advisory, Strict}
 
-// Labelling is how a label came to stand on a pull request.
+// Labelling is the event of a label that was set on a pull request, or taken off.
 type Labelling struct {
 	Label string `json:"label"`
-	// By is who set it last; empty when GitHub does not tell.
+	// Off is true when it was taken off.
+	Off bool `json:"off,omitempty"`
+	// Changed is true when the label that stands was made, renamed or edited since.
+	Changed bool `json:"changed,omitempty"`
+	// By is who did it; empty when GitHub does not tell.
 	By string    `json:"by,omitempty"`
 	At time.Time `json:"at,omitzero"`
 	// Permission is what GitHub says By may do with the repository, asked when the label was read; empty when it could not be told.
@@ -38,18 +42,65 @@ func (p Plan) refused(l Labelling) string {
 		return "the gate is off"
 	case !slices.Contains(p.Labels, l.Label):
 		return "`gate_labels` does not allow it"
+	case l.Label == Advisory:
+		return l.softens()
+	}
+	return l.hardens()
+}
+
+// softens says why an event does not soften the gate; empty when it does, by setting Advisory or taking Strict off. What cannot be told leaves the gate hard.
+func (l Labelling) softens() string {
+	switch {
 	case l.By == "":
 		return "who set it cannot be told"
 	case l.Permission == "":
 		return "whether who set it may write to the repository cannot be told"
 	case !review.MayWrite(l.Permission):
 		return "who set it may not write to the repository"
-	case l.Author && l.Label == Advisory:
+	case l.Author:
 		return "the author alone cannot soften the gate"
-	case l.ByApp && l.Label == Advisory && l.Permission != "admin": // who may change the protection of the branch anyway
+	case l.ByApp && l.Permission != "admin": // who may change the protection of the branch anyway
 		return "an app opened the pull request, perhaps for who set it: only an administrator can soften the gate"
+	case l.Changed: // perhaps another label stood then, and this one took its name
+		return "the label was made, renamed or edited after that: set it again"
 	}
 	return ""
+}
+
+// hardens says why an event that sets Strict does not harden the gate; empty when it does.
+func (l Labelling) hardens() string {
+	if l.Permission != "" && !review.MayWrite(l.Permission) {
+		return "who set it may not write to the repository"
+	}
+	return ""
+}
+
+// Telling gives the event that tells what a label says of the gate, of its events, the newest first; false where it says nothing. stands is true where it stands on the pull
+// request, whole where these are all events. Advisory softens by its newest event. Strict hardens until somebody who may soften the gate takes it off, or its author what they
+// set themselves (threats.md T736).
+func Telling(label string, stands, whole bool, events []Labelling) (Labelling, bool) {
+	untold, set := Labelling{Label: label}, len(events) > 0 && !events[0].Off
+	if label == Advisory {
+		if set {
+			return events[0], stands
+		}
+		return untold, stands
+	}
+	own := false // whether the author took off what they may have set
+	for _, e := range events {
+		switch {
+		case e.Off && e.Author:
+			own = true
+		case e.Off && e.softens() == "":
+			return untold, false
+		case !e.Off && !(e.Author && own) && e.hardens() == "":
+			return e, true
+		}
+	}
+	if whole && set {
+		return events[0], stands
+	}
+	return untold, stands || !whole
 }
 
 // effective is the policy that holds with the labels, and what became of each of these. Of both labels the strict one holds.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,9 +135,14 @@ type restStatus struct {
 
 const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: Int!, $before: String) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-    timelineItems(last: 100, before: $before, itemTypes: [LABELED_EVENT]) {
+    labels(first: 100) { nodes { name createdAt updatedAt } }
+    timelineItems(last: 100, before: $before, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) {
       pageInfo { hasPreviousPage startCursor }
-      nodes { ... on LabeledEvent { createdAt actor { ` + actorFields + ` } label { name } } }
+      nodes {
+        __typename
+        ... on LabeledEvent { createdAt actor { ` + actorFields + ` } label { name } }
+        ... on UnlabeledEvent { createdAt actor { ` + actorFields + ` } label { name } }
+      }
     }
   } }
 }`
@@ -144,25 +150,28 @@ const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: In
 // labelPages bounds how far back the events of labels are read.
 const labelPages = 10
 
-// Labelled says who set labels of a pull request last, and when; what they may do with the repository is for Permission to say. A label
-// whose event is not found, or whose actor is gone, has nobody.
-func (c *Client) Labelled(ctx context.Context, pr review.PullRequest, labels []string) ([]gate.Labelling, error) {
+// Labelled gives the events of labels of a pull request, the newest first, and whether these are all; what who did it may do with the repository is for Permission to
+// say. An actor that is gone is nobody.
+func (c *Client) Labelled(ctx context.Context, pr review.PullRequest, labels []string) (out []gate.Labelling, whole bool, err error) {
 	op := fmt.Sprintf("read who labelled %s#%d", pr.Repo, pr.Number)
-	out, left := make([]gate.Labelling, len(labels)), len(labels)
-	for i, l := range labels {
-		out[i].Label = l
-	}
 	var before any
 	for range labelPages {
 		var a struct {
 			Repository struct {
 				PullRequest struct {
+					Labels struct {
+						Nodes []struct {
+							Name                 string
+							CreatedAt, UpdatedAt time.Time // zero where GitHub does not tell
+						}
+					}
 					TimelineItems struct {
 						PageInfo struct {
 							HasPreviousPage bool
 							StartCursor     string
 						}
 						Nodes []struct {
+							Kind      string `json:"__typename"`
 							CreatedAt time.Time
 							Actor     *actor
 							Label     struct{ Name string }
@@ -173,30 +182,33 @@ func (c *Client) Labelled(ctx context.Context, pr review.PullRequest, labels []s
 		}
 		vars := map[string]any{"owner": pr.Repo.Owner, "name": pr.Repo.Name, "number": pr.Number, "before": before}
 		if err := c.query(ctx, op, true, labelsQuery, vars, &a); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		page := a.Repository.PullRequest.TimelineItems
-		for n := len(page.Nodes) - 1; n >= 0; n-- {
-			e := page.Nodes[n]
-			for i := range out {
-				if !strings.EqualFold(e.Label.Name, out[i].Label) || !out[i].At.IsZero() {
-					continue
-				}
-				out[i].At = e.CreatedAt
-				left--
-				if e.Actor != nil {
-					who := e.Actor.person("")
-					out[i].By = who.Login
-					out[i].Author = who.Login == pr.Author.Login
-				}
+		for _, e := range slices.Backward(page.Nodes) {
+			i := slices.IndexFunc(labels, func(l string) bool { return strings.EqualFold(e.Label.Name, l) })
+			if i < 0 {
+				continue
 			}
+			told := gate.Labelling{Label: labels[i], Off: e.Kind == "UnlabeledEvent", At: e.CreatedAt}
+			for _, l := range a.Repository.PullRequest.Labels.Nodes {
+				told.Changed = told.Changed || strings.EqualFold(l.Name, labels[i]) && (l.CreatedAt.After(e.CreatedAt) || l.UpdatedAt.After(e.CreatedAt))
+			}
+			if e.Actor != nil {
+				told.By = e.Actor.person("").Login
+				told.Author = told.By == pr.Author.Login
+			}
+			out = append(out, told)
 		}
-		if left == 0 || !page.PageInfo.HasPreviousPage || page.PageInfo.StartCursor == "" || page.PageInfo.StartCursor == before {
+		if !page.PageInfo.HasPreviousPage {
+			return out, true, nil
+		}
+		if page.PageInfo.StartCursor == "" || page.PageInfo.StartCursor == before {
 			break
 		}
 		before = page.PageInfo.StartCursor
 	}
-	return out, nil
+	return out, false, nil
 }
 
 const pendingQuery = `query Pending($owner: String!, $name: String!, $number: Int!, $context: String!) {

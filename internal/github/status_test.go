@@ -127,7 +127,7 @@ func TestSetStatusStoppedAtItsFailpoints(t *testing.T) {
 	}
 }
 
-// Who set a label is who set it last, over any number of events; one whose account is gone is nobody's.
+// The events of labels come newest first, over any number of others; one whose account is gone is nobody's. A label that was renamed or edited after an event shows there.
 func TestLabelled(t *testing.T) {
 	f, p, _ := open(t)
 	c := client(t, f, Options{})
@@ -137,16 +137,32 @@ func TestLabelled(t *testing.T) {
 		p.Label("mona", fmt.Sprint("other-", n))
 	}
 	p.Label("", gate.Strict)
-	got, err := c.Labelled(t.Context(), readPull(t, c), append([]string{"never"}, gate.Labels...))
-	if err != nil || len(got) != 3 {
-		t.Fatalf("%+v, %v", got, err)
+	p.Unlabel("contributor", gate.Strict)
+	read := func() string {
+		t.Helper()
+		events, whole, err := c.Labelled(t.Context(), readPull(t, c), gate.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := fmt.Sprint(whole)
+		for _, e := range events {
+			said += fmt.Sprintf(", %s %q %v %v %v %v", strings.TrimPrefix(e.Label, "pr-reviewer:"), e.By, e.Off, e.Author, e.Changed, e.At.IsZero())
+		}
+		return said
 	}
-	if got[0].By != "" || !got[0].At.IsZero() || got[1].By != "mona" || got[1].At.IsZero() || got[1].Author || got[2].By != "" || got[2].At.IsZero() {
-		t.Errorf("%+v", got)
+	if got, want := read(), `true, strict "contributor" true true false false, strict "" false false false false, advisory "mona" false false false false, advisory "mallory" false false false false`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
-	p.Label("contributor", gate.Strict)
-	if got, err = c.Labelled(t.Context(), readPull(t, c), []string{gate.Strict}); err != nil || !got[0].Author {
-		t.Errorf("by the author: %+v, %v", got, err)
+	p.RenameLabel(gate.Advisory, "moved")
+	p.RenameLabel("other-1", gate.Advisory)
+	if got, want := read(), `true, strict "contributor" true true false false, strict "" false false false false, advisory "mona" false false true false, advisory "mallory" false false true false`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for n := range 1000 {
+		p.Unlabel("contributor", fmt.Sprint("other-", n))
+	}
+	if got := read(); got != "false" {
+		t.Error(got)
 	}
 }
 

@@ -305,6 +305,30 @@ func (p *PullRequest) Label(by, label string) {
 	})
 }
 
+// Unlabel takes a label off as somebody.
+func (p *PullRequest) Unlabel(by, label string) {
+	p.change(func() {
+		p.labels = slices.DeleteFunc(p.labels, func(l string) bool { return l == label })
+		p.labelled = append(p.labelled, Labelling{ID: p.f.newID(), Label: label, Off: true, By: by, At: p.f.now()})
+		p.happened("pull_request", "unlabeled", p.author, map[string]any{"label": map[string]any{"name": label}})
+	})
+}
+
+// RenameLabel gives a label that stands another name, which is no event of the pull request. The events keep the name of then.
+func (p *PullRequest) RenameLabel(from, to string) {
+	p.change(func() {
+		for i, l := range p.labels {
+			if l == from {
+				p.labels[i] = to
+			}
+		}
+		if p.renamed == nil {
+			p.renamed = map[string]time.Time{}
+		}
+		p.renamed[to] = p.f.now().Add(time.Second) // times are those of seconds, and this one is later
+	})
+}
+
 // commits are the pull request's own, oldest first.
 func (p *PullRequest) commits() []string {
 	out, err := p.f.git.run(p.repo.Bare, nil, nil, "rev-list", "--reverse", p.BaseSHA()+".."+p.HeadSHA())

@@ -300,7 +300,11 @@ func (x *execution) labels(p *PullRequest) resolver {
 	list := make([]entry, len(p.labels))
 	for i, l := range p.labels {
 		list[i] = entry{strconv.Itoa(i + 1), func() object {
-			return object{kind: "Label", fields: map[string]any{"id": "LA_" + l, "name": l, "color": "ededed"}}
+			fields := map[string]any{"id": "LA_" + l, "name": l, "color": "ededed", "createdAt": p.created}
+			if at, renamed := p.renamed[l]; renamed {
+				fields["updatedAt"] = at
+			}
+			return object{kind: "Label", fields: fields}
 		}}
 	}
 	return x.connection("Label", list)
@@ -322,8 +326,12 @@ func (x *execution) timeline(p *PullRequest) resolver {
 	return func(a args) (any, error) {
 		var list []entry
 		for _, e := range p.labelled {
-			if !wanted(a["itemTypes"], "LABELED_EVENT") {
-				break
+			kind, item := "LabeledEvent", "LABELED_EVENT"
+			if e.Off {
+				kind, item = "UnlabeledEvent", "UNLABELED_EVENT"
+			}
+			if !wanted(a["itemTypes"], item) {
+				continue
 			}
 			list = append(list, entry{key(e.ID), func() object {
 				fields := map[string]any{"id": nodeID("LE", e.ID), "createdAt": e.At,
@@ -331,7 +339,7 @@ func (x *execution) timeline(p *PullRequest) resolver {
 				if e.By != "" {
 					fields["actor"] = x.actor(e.By)
 				}
-				return object{kind: "LabeledEvent", fields: fields}
+				return object{kind: kind, fields: fields}
 			}})
 		}
 		return x.connection("PullRequestTimelineItems", list)(a)

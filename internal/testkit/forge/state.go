@@ -107,6 +107,7 @@ type PullRequest struct {
 	headRef   string
 	labels    []string
 	labelled  []Labelling
+	renamed   map[string]time.Time // when labels got their names
 	comments  []*Comment
 	reviews   []*Review
 	threads   []*Thread
@@ -190,11 +191,12 @@ type Status struct {
 	Created                                              time.Time
 }
 
-// Labelling is the event of a label that was set.
+// Labelling is the event of a label that was set, or taken off.
 type Labelling struct {
 	ID    int64
 	Label string
-	// By is who set it; empty for an account that is gone.
+	Off   bool
+	// By is who did it; empty for an account that is gone.
 	By string
 	At time.Time
 }
