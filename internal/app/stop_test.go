@@ -79,6 +79,18 @@ func TestAStopEndsWhatIsAtWork(t *testing.T) {
 	}
 }
 
+// A stop that somebody has edited before the run looks still counts (threats.md T737).
+func TestAStopThatWasEdited(t *testing.T) {
+	t.Parallel()
+	_, p, s := stoppableRun(t)
+	id := p.Comment("mona", "!prloop stop")
+	time.Sleep(1100 * time.Millisecond) // GitHub's times are those of seconds
+	p.EditComment(id, "!prloop stop\n\nThe pool is drained already.")
+	if said, err := s.find(t.Context(), review.PullRequest{Repo: s.target.Repo, Number: s.target.PR}, false); err != nil || !strings.HasPrefix(said, "mona asked") {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
 // A stop that nobody can judge, as GitHub does not answer, does not stand in front of a later one (threats.md T395).
 func TestAStopBehindOneThatNobodyCanJudge(t *testing.T) {
 	t.Parallel()

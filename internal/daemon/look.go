@@ -475,7 +475,7 @@ func (l look) comment(ctx context.Context) (out store.Settled, err error) {
 	if err != nil {
 		return out, err
 	}
-	// One that was edited since it was written is not heard: whoever read it may have read something else.
+	// Of one that was edited since it was written only a stop is heard: whoever read it may have read something else.
 	asks, why, err := l.service.Hear(ctx, app.Comment{
 		Target: l.target, ID: l.Comment, UpdatedAt: m.CreatedAt, Read: &m, Bot: l.Bot,
 		Heard: trigger.Comment{Action: "created", PullRequest: true, Author: m.Author, Body: m.Body},

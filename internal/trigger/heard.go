@@ -1,6 +1,10 @@
 package trigger
 
-import "github.com/prloop/prloop/review"
+import (
+	"slices"
+
+	"github.com/prloop/prloop/review"
+)
 
 // Comment is a comment as it reached us.
 type Comment struct {
@@ -10,8 +14,8 @@ type Comment struct {
 	PullRequest bool
 	Author      review.Person
 	Body        string
-	// Changed is true when the comment is no longer what it was when it was created, Marked when it bears the marker of prloop's own
-	// comments, whoever wrote it.
+	// Changed is true when the comment is no longer what it was when it was created: all it can ask for then is a stop, which begins nothing (threats.md T737). Marked is
+	// true when it bears the marker of prloop's own comments, whoever wrote it.
 	Changed, Marked bool
 }
 
@@ -25,13 +29,16 @@ func Heard(c Comment, bot string) (asks []Ask, why string) {
 		return nil, "the comment is on an issue, not on a pull request"
 	case c.Author.Bot:
 		return nil, "the comment is a bot's"
-	case c.Changed:
-		return nil, "the comment was edited since"
 	case c.Marked:
 		return nil, "the comment bears the marker of prloop's own"
 	}
 	if asks = Parse(c.Body, bot); len(asks) == 0 {
 		return nil, "the comment asks for nothing"
+	}
+	if c.Changed { // whoever edits it must not put a request into its author's mouth
+		if asks = slices.DeleteFunc(asks, func(a Ask) bool { return a.Word != Stop }); len(asks) == 0 {
+			return nil, "the comment was edited since"
+		}
 	}
 	return asks, ""
 }

@@ -229,6 +229,8 @@ var table = []struct {
 	{name: "an edit", in: by(func(c *trigger.Comment) { c.Action = "edited" }, "!security")},
 	{name: "a deletion", in: by(func(c *trigger.Comment) { c.Action = "deleted" }, "!security")},
 	{name: "a new comment edited since", in: by(func(c *trigger.Comment) { c.Changed = true }, "!security")},
+	{name: "a stop that was edited since", in: by(func(c *trigger.Comment) { c.Changed = true }, "!prloop stop\n!security\nThe pool is drained already."), want: "prloop stop"},
+	{name: "a sentence about a stop that was edited since", in: by(func(c *trigger.Comment) { c.Changed = true }, "@review-bot we need you to stop")},
 	{name: "on an issue", in: by(func(c *trigger.Comment) { c.PullRequest = false }, "!security")},
 	{name: "a bot", in: by(func(c *trigger.Comment) { c.Author = review.Person{Login: "dependabot[bot]", Bot: true} }, "!security")},
 	{name: "our own report", in: "<!-- pr-review-loop-marker -->\n\n!security"},
