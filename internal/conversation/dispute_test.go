@@ -447,3 +447,47 @@ func TestNoJudgeSettlesAGraveFinding(t *testing.T) {
 		}
 	})
 }
+
+// Thanks that stand right behind what somebody says against a cure affirm that, and those behind what the author asks answer it, but for those which say that something is
+// done (threats.md T738).
+func TestBackedRemarks(t *testing.T) {
+	author, stranger, ada := review.Person{Login: "author"}, review.Person{Login: "stranger"}, review.Person{Login: "ada"}
+	p := conversation.People{Author: author.Login, Permissions: map[string]string{"mona": "write", "ada": "write"}}
+	type words struct {
+		by   review.Person
+		said string
+	}
+	for name, c := range map[string]struct {
+		thread []words
+		backs  bool
+	}{
+		"our finding":                 {[]words{{mona, "+1"}}, false},
+		"a stranger's objection":      {[]words{{stranger, "It still divides by zero."}, {mona, "+1"}}, true},
+		"the same, with words":        {[]words{{stranger, "It still divides by zero."}, {mona, "This 💯"}}, true},
+		"the same, and it is done":    {[]words{{stranger, "It still divides by zero."}, {mona, "Fixed now 👍"}}, false},
+		"who backs it":                {[]words{{stranger, "It still divides by zero."}, {ada, "👍"}, {mona, "+1 @stranger"}}, true},
+		"a stranger's word of a fix":  {[]words{{stranger, "Works now!"}, {mona, "👍"}}, false},
+		"what the author did":         {[]words{{author, "The guard is in."}, {mona, "👍"}}, false},
+		"what the author asks":        {[]words{{author, "Is it still there?"}, {mona, "👍"}}, true},
+		"their own words":             {[]words{{mona, "It still divides by zero."}, {mona, "Thanks!"}}, false},
+		"us, after an objection":      {[]words{{stranger, "It still divides by zero."}, {bot, ""}, {mona, "Thanks!"}}, false},
+		"the author, after objection": {[]words{{stranger, "It still divides by zero."}, {author, "The guard is in."}, {mona, "Thanks!"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := genuine()
+			first := rebuild(one).Threads[0]
+			for i, w := range c.thread {
+				if w.by == bot {
+					w.said = answering(first, conversation.Disputed, marker("n2", 1))
+				}
+				said := said(int64(102+i), w.by, w.said)
+				said.CreatedAt = when.Add(time.Duration(i) * time.Minute)
+				one.Comments = append(one.Comments, said)
+			}
+			replies := rebuild(one).Threads[0].DeveloperReplies
+			if got := p.MayObject(replies[len(replies)-1]); got != c.backs {
+				t.Errorf("%v: %+v", got, replies)
+			}
+		})
+	}
+}
