@@ -122,7 +122,7 @@ var (
 	mention   = lazyregexp.New(`(^|[^\pL\pN_])@+([\pL\pN_])`)
 	stars     = lazyregexp.New(`\*{3,}`)
 	// breaking, override, semver, key and command are what release tools, trackers and bots read.
-	breaking = lazyregexp.New(`(?i)\b(BREAKING)[ _-]+(CHANGES?)`)
+	breaking = lazyregexp.New(`(?i)(BREAKING)[ _-]+(CHANGES?)`)
 	override = lazyregexp.New(`(?i)(BEGIN|END)_+((?:NESTED_)?COMMIT)`)
 	bang     = lazyregexp.New(`^(\s*[\pL\pN_-]+(?:\([^()]*\))?)!+(\s*:)`)
 	semver   = lazyregexp.New(`(?i)\+(semver)`)
