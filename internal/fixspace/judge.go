@@ -1,6 +1,7 @@
 package fixspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,11 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(standing.check(whole, o.Allow)...)
-	asked := pushpolicy.AskedOf(o.Task, standing.names)
+	stood, err := b.stood(ctx, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
+	if err != nil {
+		return err
+	}
+	asked := pushpolicy.AskedOf(o.Task, stood)
 	work.refuse(asked.Check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 type standing struct {
 	included  pushpolicy.Included
 	makefiles pushpolicy.Makefiles
-	names     []string
 }
 
 // standing reads commits: the base, and the head that was reviewed. An empty one is none.
@@ -35,7 +34,6 @@ func (b *Workspace) standing(ctx context.Context, commits ...string) (*standing,
 		sizes := make(map[string]int64, len(entries))
 		for _, e := range entries {
 			sizes[e.Path] = e.Size
-			s.names = append(s.names, e.Path)
 		}
 		reading := func(most int) func([]string) (map[string][]byte, error) {
 			return func(names []string) (map[string][]byte, error) { return whole.ReadFiles(ctx, commit, names, most) }
@@ -48,6 +46,24 @@ func (b *Workspace) standing(ctx context.Context, commits ...string) (*standing,
 		}
 	}
 	return s, nil
+}
+
+// stood are the files of commits that no fixer has changed. An empty one is none.
+func (b *Workspace) stood(ctx context.Context, commits ...string) ([]string, error) {
+	names := []string{}
+	for i, commit := range commits {
+		if commit == "" || slices.Contains(commits[:i], commit) {
+			continue
+		}
+		entries, err := b.Repo.Whole().List(ctx, commit, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			names = append(names, e.Path)
+		}
+	}
+	return names, nil
 }
 
 // check refuses what changes what the trees protect; allow are doublestar globs the operator opens.

@@ -19,7 +19,7 @@ const RuleUnasked = "unasked-file"
 // ordinary are the languages of files that act only when the program runs or somebody reads them: source, pages and prose.
 var ordinary = []string{
 	"go", "python", "javascript", "typescript", "tsx", "java", "ruby", "rust", "c", "c++", "c#", "php", "kotlin", "scala", "clojure", "swift", "objective-c", "objective-c++",
-	"dart", "lua", "perl", "r", "julia", "haskell", "ocaml", "f#", "visual basic .net", "elixir", "erlang", "elm", "zig", "nim", "crystal", "d", "pascal", "fortran", "fortran free form",
+	"dart", "lua", "perl", "r", "julia", "haskell", "ocaml", "f#", "visual basic .net", "elixir", "erlang", "elm", "zig", "nim", "crystal", "pascal", "fortran", "fortran free form",
 	"cobol", "assembly", "solidity", "cuda", "glsl", "verilog", "systemverilog", "vhdl", "common lisp", "scheme", "racket",
 	"html", "css", "scss", "sass", "less", "vue", "svelte", "astro", "handlebars", "pug", "haml",
 	"sql", "graphql", "protocol buffer", "thrift", "markdown", "mdx", "restructuredtext", "asciidoc", "tex",
@@ -32,13 +32,14 @@ var (
 	// pages are the endings of templates that are pages unless their name has another ending before.
 	pages = lazyregexp.New(`(?i)\.(hbs|handlebars|ejs|mustache|njk|liquid|twig|pug|slim|haml)$`)
 	// more are the endings of further such files.
-	more = lazyregexp.New(`(?i)\.(pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|yy?|l|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
+	more = lazyregexp.New(`(?i)\.(pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|lhs|yy?|l|mly|mll|pest|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
 		`slim|[hl]?eex|ejs|mustache|njk|liquid|twig|jspx?|cshtml|razor|a?xaml|qml|templ|styl|p(ost)?css|org|texi|texinfo|pod|typ|bib)$`)
-	// read are names of data that people or the program read. They count for files that stand: a new one could be meant for another reader.
-	read = lazyregexp.New(`(?i)\.(po|pot|xlf|xliff|arb|resx|strings|stringsdict|xcstrings|ftl|storyboard|xib|xsd|wsdl|xslt?|avsc|avdl|fbs|capnp|smithy|prisma|svg|csv|tsv)$|` +
-		`(^|/)(locales?|i18n|l10n|langs?|translations)/.*\.(json|ya?ml|properties|toml|ini|xml)$|(^|/)src/\w+/resources/|(^|/)res/[a-z0-9-]+/[^/]+\.xml$|` +
-		`(^|/)(androidmanifest\.xml|info\.plist|appsettings(\.\w+)?\.json|(openapi|swagger)[^/]*\.(ya?ml|json)|public-?api\.(un)?shipped\.txt|api/[^/]+\.(txt|api))$|` +
-		`(^|/)docs?/.*\.txt$|(^|/)(readme|changelog|changes|news|history|authors|contributors|license|copying|notice|todo)(\.txt)?$`)
+	// read are names of data that people or the program read, and nothing else does. They count for files that stand: a new one could be meant for another reader.
+	read = lazyregexp.New(`(?i)\.(po|pot|xlf|xliff|arb|resx|strings|stringsdict|xcstrings|storyboard|xib|xsd|wsdl|avsc|avdl|fbs|capnp|smithy|svg|csv|tsv)$|` +
+		`(^|/)(_?locales?|i18n|l10n|langs?|translations|messages)/([\w-]+/)?[\w.-]+\.(json|properties)$|(^|/)messages([_-]\w+)?\.(json|properties)$|(^|/)config/locales/[\w.-]+\.ya?ml$|` +
+		`(^|/)src/main/resources/(.*/)?[\w.-]+\.(properties|ya?ml|xml|json|sql)$|(^|/)meta-inf/services/|(^|/)res/[a-z0-9-]+/[^/]+\.xml$|` +
+		`(^|/)(androidmanifest\.xml|info\.plist|appsettings(\.\w+)?\.json|(openapi|swagger)\.(ya?ml|json)|publicapi\.(un)?shipped\.txt|api/\w+\.(txt|api))$|` +
+		`(^|/)(readme|changelog|changes|news|history|authors|contributors|license|copying|notice|todo)(\.txt)?$`)
 )
 
 // Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names. What is no source, page,
@@ -48,14 +49,16 @@ type Asked struct {
 	files, said map[string]bool
 	// beside are the folders of those files.
 	beside map[string]bool
-	// stood are the files before the fix, and tested the folders with source of tests below; nil where they are not known.
-	stood, tested map[string]bool
+	// repo is what links to files name.
+	repo string
+	// stood are the files before any fix, tests the folders with source of tests in them, and above those that have some below; nil where they are not known.
+	stood, tests, above map[string]bool
 }
 
-// AskedOf are the files that the task of a fixer asks for. stood are all files of the trees that no fixer has changed; without them a name says what a file is,
-// which is enough to tell a fixer early.
+// AskedOf are the files that the task of a fixer asks for. stood are all files of the trees before any fix; without them a name says what a file is, which is
+// enough to tell a fixer early.
 func AskedOf(task review.Task, stood []string) Asked {
-	a := Asked{files: map[string]bool{}, said: map[string]bool{}, beside: map[string]bool{".": true}}
+	a := Asked{files: map[string]bool{}, said: map[string]bool{}, beside: map[string]bool{".": true}, repo: task.Repo.Owner + "/" + task.Repo.Name}
 	ask := func(spelled string) {
 		if name := spelling.Raw(spelled); name != "" {
 			a.files[name], a.beside[path.Dir(name)] = true, true
@@ -80,14 +83,15 @@ func AskedOf(task review.Task, stood []string) Asked {
 	if stood == nil {
 		return a
 	}
-	a.stood, a.tested = make(map[string]bool, len(stood)), map[string]bool{}
+	a.stood, a.tests, a.above = make(map[string]bool, len(stood)), map[string]bool{}, map[string]bool{}
 	for _, name := range stood {
 		a.stood[name] = true
 		if !source(name) || !IsTest(name) {
 			continue
 		}
-		for d := path.Dir(name); !a.tested[d]; d = path.Dir(d) {
-			a.tested[d] = true
+		a.tests[path.Dir(name)] = true
+		for d := path.Dir(name); !a.above[d]; d = path.Dir(d) {
+			a.above[d] = true
 		}
 	}
 	return a
@@ -95,34 +99,51 @@ func AskedOf(task review.Task, stood []string) Asked {
 
 // Refuse says why a fix may not change a file; empty means that it may.
 func (a Asked) Refuse(name string) string {
-	if a.files[name] || source(name) || a.ofTests(name) || (a.stood == nil || a.stood[name]) && read.MatchString(name) || a.mentioned(name) {
-		return ""
+	switch {
+	case a.files[name], a.mentioned(name):
+	case !a.ofChart(name) && (source(name) || a.ofTests(name)):
+	case (a.stood == nil || a.stood[name]) && read.MatchString(name):
+	default:
+		return "it holds settings, data or a script, the pull request does not change it, and no finding names it"
 	}
-	return "it holds settings, data or a script, the pull request does not change it, and no finding names it"
+	return ""
+}
+
+// ofChart reports that Helm takes a file for a part of what it deploys, whatever its ending.
+func (a Asked) ofChart(name string) bool {
+	for d := path.Dir(name); d != "."; d = path.Dir(d) {
+		if path.Base(d) == "templates" && a.stood[path.Join(path.Dir(d), "Chart.yaml")] {
+			return true
+		}
+	}
+	return false
 }
 
 // source reports that a file is source, a page or prose.
 func source(name string) bool {
-	language, made := lang.Of(name), lang.Of(strings.TrimSuffix(name, path.Ext(name)))
-	if slices.Contains(templates, language) || made != "" && pages.MatchString(name) {
-		return slices.Contains(ordinary, made)
+	language, made := lang.Of(name), strings.TrimSuffix(name, path.Ext(name))
+	if slices.Contains(templates, language) || path.Ext(made) != "" && pages.MatchString(name) {
+		return slices.Contains(ordinary, lang.Of(made))
 	}
 	return slices.Contains(ordinary, language) || more.MatchString(name)
 }
 
-// ofTests reports that a file belongs to tests: it stands in a folder of tests that had some in source, or below a folder that had, among their data. A
-// name alone frees nothing, as the fixer may have chosen it, and an environment may be called test.
+// ofTests reports that a file belongs to tests: it stands in a folder of tests that had some in source, or is data beside such. A name alone frees nothing, as
+// the fixer may have chosen it, and an environment may be called test. Terraform is planned wherever it stands.
 func (a Asked) ofTests(name string) bool {
+	if lang.Of(name) == "hcl" {
+		return false
+	}
 	parts := strings.Split(path.Dir(name), "/")
 	for i, part := range parts {
-		if testFolders.MatchString(part) && a.hasTests(strings.Join(parts[:i+1], "/")) || isData(part+"/") && a.hasTests(path.Join(".", strings.Join(parts[:i], "/"))) {
+		if testFolders.MatchString(part) && (a.above == nil || a.above[strings.Join(parts[:i+1], "/")]) || isData(part+"/") && a.testsIn(path.Join(".", strings.Join(parts[:i], "/"))) {
 			return true
 		}
 	}
-	return isData(path.Base(name)) && a.hasTests(path.Dir(name))
+	return isData(path.Base(name)) && a.testsIn(path.Dir(name))
 }
 
-func (a Asked) hasTests(folder string) bool { return a.tested == nil || a.tested[folder] }
+func (a Asked) testsIn(folder string) bool { return a.tests == nil || a.tests[folder] }
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
@@ -161,7 +182,7 @@ func (a Asked) note(word string) {
 		word := strings.TrimSuffix(strings.TrimPrefix(word, mark), mark)
 		word = strings.TrimPrefix(strings.TrimRight(word, "."), "./")
 		a.said[strings.TrimPrefix(word, "/")] = true
-		if _, rest, in := strings.Cut(word, "/blob/"); in {
+		if _, rest, in := strings.Cut(word, "/"+a.repo+"/blob/"); in {
 			_, rest, _ = strings.Cut(rest, "/")
 			a.said[rest] = true
 		}
@@ -173,13 +194,13 @@ func (a Asked) note(word string) {
 	}
 }
 
-// mentioned reports whether a finding has a file's path in its words, or the end of it from a folder on, or its folder with a slash behind. A name alone means
-// the file at the root or beside what the pull request and the findings are about, and has a dot or is in capitals: others are mostly words.
+// mentioned reports whether a finding has a file's path in its words, or the end of it from a folder on. A name alone means the file at the root or beside what the
+// pull request and the findings are about, and has a dot or is in capitals: others are mostly words.
 func (a Asked) mentioned(name string) bool {
 	parts := strings.Split(name, "/")
 	last := len(parts) - 1
 	for i := range last {
-		if a.said[strings.Join(parts[i:], "/")] || a.said[strings.Join(parts[i:last], "/")+"/"] {
+		if a.said[strings.Join(parts[i:], "/")] {
 			return true
 		}
 	}
