@@ -23,6 +23,8 @@ type JobOrder struct {
 	Head, From string
 	Task       Task
 	Terms      JobTerms
+	// Guidance is that of a FixOrder.
+	Guidance []string
 	// At is the author and committer date of every commit, as that of a FixOrder.
 	At time.Time
 }

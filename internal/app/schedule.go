@@ -112,7 +112,7 @@ func (r *run) prepareJob(ctx context.Context, o Order) (*Prepared, error) {
 	id := orchestrator.ReviewID(o.Target, head, prompts.Version, agents, r.settings.Limits)
 	settings := r.settings
 	about := contextOf(settings)
-	about.Include = settings.Context.Include
+	about.Include, about.Guidance = settings.Context.Include, settings.Context.Guidance
 	return &Prepared{run: r, job: todo, Request: orchestrator.Request{
 		Run: orchestrator.RunID(started, id), ReviewID: id, Target: o.Target, Head: head, Agents: agents, DryRun: o.DryRun, WallTime: settings.WallTime,
 		PromptVersion: prompts.Version, Limits: settings.Limits, Started: started, Isolation: confinement.Report(), Config: rules.From,
@@ -263,7 +263,7 @@ func (r *run) jobLoop(ctx context.Context, st stored, lease *store.Lease) (loopi
 		Nonce: func() string { return hex.EncodeToString(randomBytes(16)) }, Now: time.Now, Sleep: sleep, Permanent: r.permanent(ctx), Secrets: c.known,
 		Work: func(ctx context.Context, order review.JobOrder) (review.JobWork, error) {
 			plan := st.Agents[order.Number-1]
-			order.Task = st.jobTask(order, plan, c.ask.Fence)
+			order.Task, order.Guidance = st.jobTask(order, plan, c.ask.Fence), st.Context.Guidance
 			work, err := executor.Work(ctx, plan, order, c.emit)
 			return check.CheckWork(ctx, st.Request, plan, order, work, err)
 		},

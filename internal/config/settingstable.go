@@ -120,7 +120,7 @@ func keys() []key {
 		{path: "context.hide_withheld_names", shape: boolean(), field: func(s *Settings) any { return &s.Context.HideWithheld },
 			doc: "Whether reports and agents are told only how many changed files `context.never_read` names, and not which."},
 		{path: "context.guidance", shape: globs(20), field: func(s *Settings) any { return &s.Context.Guidance },
-			doc: "Further files of written rules, beside CLAUDE.md, AGENTS.md, AGENT.md, .cursorrules and .github/copilot-instructions.md."},
+			doc: "Further files of written rules, beside CLAUDE.md, AGENTS.md, AGENT.md, .cursorrules and .github/copilot-instructions.md. Fixes and jobs may not change them."},
 		{path: "context.budget_tokens", shape: integer(1000, 2_000_000), capped: true,
 			field: func(s *Settings) any { return &s.Limits.ContextTokens },
 			doc:   "The estimated size the brief may have; over it the least changed files are cut first."},

@@ -86,7 +86,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			return err
 		}
 	}
-	standing, err := b.standing(ctx, o.Task.BaseSHA, o.Reviewed)
+	standing, err := b.standing(ctx, o.Guidance, o.Task.BaseSHA, o.Reviewed)
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,10 @@ type standing struct {
 	makefiles pushpolicy.Makefiles
 }
 
-// standing reads commits: the base, and the head that was reviewed. An empty one is none.
-func (b *Workspace) standing(ctx context.Context, commits ...string) (*standing, error) {
+// standing reads commits: the base, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
+func (b *Workspace) standing(ctx context.Context, guidance []string, commits ...string) (*standing, error) {
 	s, whole := &standing{}, b.Repo.Whole()
+	s.included.Instructions.Guidance = guidance
 	for i, commit := range commits {
 		if commit == "" || slices.Contains(commits[:i], commit) {
 			continue

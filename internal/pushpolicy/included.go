@@ -35,6 +35,8 @@ type Included struct {
 	beyond bool
 	// Links are those of the trees.
 	Links Links
+	// Instructions are what reviewers are told in them.
+	Instructions Instructions
 }
 
 // Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
@@ -200,6 +202,11 @@ func (in *Included) matched(name string) bool {
 	return false
 }
 
+// part says why a file is a part of a CI, or of instructions.
+func (in *Included) part(name string) string {
+	return cmp.Or(in.why(name), in.Instructions.why(name))
+}
+
 // Check refuses changes of what is included, and of what links give a protected name; allow are doublestar globs the operator opens.
 func (in *Included) Check(changes []Change, allow []string) (refused []review.Refusal) {
 	for _, c := range changes {
@@ -207,7 +214,7 @@ func (in *Included) Check(changes []Change, allow []string) (refused []review.Re
 			continue
 		}
 		for _, name := range c.names() {
-			why := cmp.Or(in.why(name), in.Links.protected(name, func(alias string) string { return cmp.Or(Protected(alias), in.why(alias)) }))
+			why := cmp.Or(in.part(name), in.Links.protected(name, func(alias string) string { return cmp.Or(Protected(alias), in.part(alias)) }))
 			if why != "" {
 				refused = append(refused, refuse(RuleProtectedPath, name, why))
 				break

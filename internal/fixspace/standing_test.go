@@ -1,0 +1,52 @@
+package fixspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/prloop/prloop/review"
+)
+
+// What reviewers take for rules is protected in each commit, unless the operator opens it; from a scheduled job as well (threats.md T746).
+func TestInstructionsAreProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "@docs/base.md\n", "docs/base.md": "x\n", "docs/rules.md": "x\n", "docs/word.md": "x\n"})
+	base := w.base
+	w.base = w.commit(map[string]string{"CLAUDE.md": "@docs/head.md\n", "docs/head.md": "x\n"})
+	w.fetch()
+	guidance := []string{"docs/rules.md"}
+	for what, c := range map[string]struct {
+		script  string
+		allow   []string
+		refused string
+	}{
+		"guidance":               {"echo 1 >docs/rules.md", nil, "docs/rules.md"},
+		"guidance in one commit": {"echo 1 >docs/rules.md; git commit -qam one; echo x >docs/rules.md; git commit -qam undo; echo 1 >a.txt", nil, "docs/rules.md"},
+		"prose":                  {"echo 1 >docs/word.md", nil, ""},
+		"what is opened":         {"echo 1 >docs/head.md; echo 1 >docs/rules.md", []string{"docs/*"}, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := w.in(t)
+			w.script(c.script)
+			o := w.order()
+			o.Allow, o.Guidance, o.Task.BaseSHA = c.allow, guidance, base
+			work := w.fix(o)
+			if c.refused == "" && work.Tip == "" || c.refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused) {
+				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
+			}
+		})
+	}
+	for _, name := range []string{"docs/rules.md"} {
+		w.agent(func(clone string) {
+			if err := os.WriteFile(filepath.Join(clone, name), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}, review.Wish{Kind: review.WishCommit, Body: "all"})
+		o := w.jobOrder(review.JobTerms{})
+		o.Guidance = guidance
+		work, err := w.workspace.Job(t.Context(), o, nil)
+		if err != nil || work.Tip != "" || len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" {
+			t.Errorf("a command, %s: %+v, %v", name, work, err)
+		}
+	}
+}
