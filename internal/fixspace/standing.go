@@ -42,6 +42,9 @@ func (b *Workspace) standing(ctx context.Context, guidance []string, commits ...
 		if err := s.included.Add(sizes, reading(pushpolicy.IncludedBytes)); err != nil {
 			return nil, err
 		}
+		if err := s.included.Instructions.Add(&s.included.Links, sizes, reading(pushpolicy.InstructionBytes)); err != nil {
+			return nil, err
+		}
 		if err := s.makefiles.Add(sizes, reading(pushpolicy.MakefileBytes)); err != nil {
 			return nil, err
 		}

@@ -19,11 +19,12 @@ const IncludedBytes = 1 << 20
 
 const (
 	includedFiles = 100
-	// includedDepth is how far is read: the CI's own files, what they include, and what that includes.
-	includedDepth = 3
 	// includedPatterns bounds what each file is matched with.
 	includedPatterns = 100
 )
+
+// includedBounds are of the CI's own files, what they include, and what that includes.
+var includedBounds = bounds{files: includedFiles, bytes: IncludedBytes, depth: 3}
 
 // Included is what the CI configurations of trees name, and the folders of actions: a pipeline is made of it, wherever it stands (threats.md T711).
 // The zero value is of no tree.
@@ -35,7 +36,7 @@ type Included struct {
 	beyond bool
 	// Links are those of the trees.
 	Links Links
-	// Instructions are what reviewers are told in them.
+	// Instructions are what agents and reviewers are told in them.
 	Instructions Instructions
 }
 
@@ -45,9 +46,8 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 		in.named, in.patterns, in.actions = map[string]bool{}, map[string]bool{}, map[string]bool{}
 		in.reasons = map[string]reason{}
 	}
-	all := slices.Sorted(maps.Keys(sizes))
 	var next []string
-	for _, name := range all {
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		if (pipeline(name) || unnamed.MatchString(name)) && !vendored.MatchString(name) && in.reason(name) == runsCI {
 			next = append(next, name)
 		}
@@ -55,35 +55,15 @@ func (in *Included) Add(sizes map[string]int64, read func(names []string) (map[s
 			in.actions[folder] = true
 		}
 	}
-	files, bytes, seen := 0, int64(0), map[string]bool{}
-	for range includedDepth {
-		if len(next) == 0 {
-			return nil
-		}
-		var names []string
-		for _, name := range next {
-			if !seen[name] && files < includedFiles && bytes+sizes[name] <= IncludedBytes {
-				seen[name], names, files, bytes = true, append(names, name), files+1, bytes+sizes[name]
-			}
-		}
-		if len(names) < len(next) {
-			in.beyond = true
-			return nil
-		}
-		texts, err := read(names)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			in.mentions(name, string(texts[name]))
-		}
+	beyond, err := includedBounds.follow(next, sizes, read, func(name, text string) {
+		in.mentions(name, text)
 		in.beyond = in.beyond || len(in.patterns) > includedPatterns
-		next = slices.DeleteFunc(slices.Clone(all), func(name string) bool {
-			// What is JSON includes nothing, and what other tools are known to read says nothing to a CI.
-			return seen[name] || !pipeline(name) || path.Ext(name) == ".json" || in.why(name) == "" || !slices.Contains([]reason{runsCI, harmless}, in.reason(name))
-		})
-	}
-	return nil
+	}, func(name string) bool {
+		// What is JSON includes nothing, and what other tools are known to read says nothing to a CI.
+		return pipeline(name) && path.Ext(name) != ".json" && in.why(name) != "" && slices.Contains([]reason{runsCI, harmless}, in.reason(name))
+	})
+	in.beyond = in.beyond || beyond
+	return err
 }
 
 // reason is what Acts says of a name. Trees have most of theirs in common.

@@ -1,6 +1,7 @@
 package pushpolicy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,75 @@ func TestGuidanceIsProtected(t *testing.T) {
 		}
 		if refused := in.Check([]Change{{Path: name, Status: 'M'}}, []string{"**"}); len(refused) > 0 {
 			t.Errorf("%s, and the operator opens it: %v", name, refused)
+		}
+	}
+}
+
+// instructed reads the instructions of a tree of files with their texts.
+func instructed(t *testing.T, tree, links map[string]string) *Included {
+	t.Helper()
+	sizes, in := map[string]int64{}, &Included{}
+	for name, text := range tree {
+		sizes[name] = int64(len(text))
+	}
+	in.Links.Add(links)
+	if err := in.Instructions.Add(&in.Links, sizes, func(names []string) (map[string][]byte, error) {
+		got := map[string][]byte{}
+		for _, name := range names {
+			got[name] = []byte(tree[name])
+		}
+		return got, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// What an agent's own files import is protected as they are, wherever it stands; what they merely mention is not (threats.md T747).
+func TestWhatInstructionsImportIsProtected(t *testing.T) {
+	in := instructed(t, map[string]string{
+		"CLAUDE.md": "@docs/rules.md and @./docs/a\\ b.md, see @README.\n- @docs/deep.md#part\nIn `code @docs/span.md`, @~/own.md, @/etc/all.md, mona@docs/mail.md, docs/word.md\n" +
+			"```sh\n@docs/fence.md\n```\n@docs/after.md ```in @docs/line.md``` and\n~~~\n```\n@docs/tilde.md\n~~~\n@missing.md",
+		"docs/deep.md":             "@deeper.md\n",
+		"docs/deeper.md":           "@../src/main.go\n",
+		"src/main.go":              "// see @src/other.go\n",
+		"app/GEMINI.md":            "@Local.md @lib/root.md\n",
+		".claude/rules/a.md":       "@rules/b.md\n",
+		"vendor/x/CLAUDE.md":       "@docs/vendored.md\n",
+		"docs/plain.md":            "@docs/plainly.md\n",
+		"docs/guide.md":            "@docs/linked.md\n",
+		"docs/rules.md":            "",
+		".github/workflows/ci.yml": "# @docs/ci.md\n",
+	}, map[string]string{"AGENTS.md": "docs/guide.md", "docs/after.md": "../moved.md"})
+	for name, want := range map[string]bool{
+		"docs/rules.md": true, "docs/a b.md": true, "README": true, "docs/deep.md": true, "docs/deeper.md": true, "src/main.go": true, "app/local.md": true, "lib/root.md": true,
+		"app/lib/root.md": true, ".claude/rules/rules/b.md": true, "rules/b.md": true, "docs/linked.md": true, "docs/after.md": true, "moved.md": true, "missing.md": true,
+		"docs/span.md": false, "own.md": false, "etc/all.md": false, "docs/mail.md": false, "docs/word.md": false, "docs/fence.md": false, "docs/line.md": false, "docs/tilde.md": false,
+		"src/other.go": false, "docs/vendored.md": false, "docs/plain.md": false, "docs/plainly.md": false, "docs/ci.md": false,
+	} {
+		refused := in.Check([]Change{{Path: name, Status: 'A'}}, nil)
+		if len(refused) > 0 != want || want && !strings.HasSuffix(refused[0].Detail, "a file of instructions for agents imports it") {
+			t.Errorf("%s: %v", name, refused)
+		}
+		if refused := in.Check([]Change{{Path: name, Status: 'A'}}, []string{"**"}); len(refused) > 0 {
+			t.Errorf("%s, and the operator opens it: %v", name, refused)
+		}
+	}
+}
+
+// Where there are more instructions than are read, any Markdown may be imported.
+func TestMoreInstructionsThanAreRead(t *testing.T) {
+	many := map[string]string{}
+	for i := range instructionBounds.files + 1 {
+		many[fmt.Sprintf("%d/AGENTS.md", i)] = ""
+	}
+	large := map[string]string{"AGENTS.md": strings.Repeat("x", InstructionBytes+1)}
+	for what, tree := range map[string]map[string]string{"files": many, "bytes": large} {
+		in := instructed(t, tree, nil)
+		for name, want := range map[string]bool{"docs/a.md": true, "README.MD": true, "src/a.go": false, "notes.txt": false} {
+			if refused := in.Check([]Change{{Path: name, Status: 'M'}}, nil); len(refused) > 0 != want {
+				t.Errorf("%s: %s: %v", what, name, refused)
+			}
 		}
 	}
 }
