@@ -1,6 +1,7 @@
 package pushpolicy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -58,7 +59,7 @@ const (
 // (threats.md T08), and new dot files. A rename counts at both ends.
 func (t *tree) protected(c Change) []review.Refusal {
 	for _, name := range c.names() {
-		why := Protected(name)
+		why := cmp.Or(Protected(name), t.beside(name))
 		if why == "" && c.fresh() && name == c.Path && strings.HasPrefix(path.Base(name), ".") {
 			why = "it is a new dot file"
 		}

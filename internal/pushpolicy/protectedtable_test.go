@@ -185,6 +185,11 @@ A pattern is a file's name at any depth, unless it is marked *root*; with a slas
 			fmt.Fprintf(&b, "| `%s`%s | [%s](%s) |\n", r.pattern, at, label, source)
 		}
 	}
+	b.WriteString("\n## Names that count only beside others\n\nRefused in folders that have one of the files.\n\n| pattern | beside | source |\n| --- | --- | --- |\n")
+	for _, c := range companions {
+		label, _, _ := strings.Cut(strings.TrimPrefix(c.source, "https://"), "/")
+		fmt.Fprintf(&b, "| `%s` | `%s` | [%s](%s) |\n", c.pattern, strings.Join(c.beside, "`, `"), label, c.source)
+	}
 	if slices.ContainsFunc(rows, func(r row) bool { return !strings.Contains(b.String(), "`"+r.pattern+"`") }) {
 		panic("a reason has no title")
 	}

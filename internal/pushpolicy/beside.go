@@ -1,0 +1,41 @@
+package pushpolicy
+
+import (
+	"path"
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/prloop/prloop/internal/spelling"
+)
+
+// companion is a row whose pattern, a path from some folder, counts only where that folder has one of other files: the names alone say too little (threats.md T748).
+type companion struct {
+	row
+	beside []string
+}
+
+var companions = []companion{
+	{row{"project/**/*.{scala,properties}", anyDepth, declaresPackages, "https://www.scala-sbt.org/1.x/docs/Organizing-Build.html"}, []string{"build.sbt", "project/build.properties"}},
+	{row{"{agents,commands}/**/*.md", anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}},
+}
+
+// beside says why a path is protected by what stands beside it in the tree; empty means that it is not.
+func (t *tree) beside(name string) string {
+	name = spelling.Fold(name)
+	for folder := path.Dir(name); ; folder = path.Dir(folder) {
+		rest := name
+		if folder != "." {
+			rest = name[len(folder)+1:]
+		}
+		for _, c := range companions {
+			stands := func(beside string) bool { return t.folded[path.Join(folder, beside)] }
+			if doublestar.MatchUnvalidated(c.pattern, rest) && slices.ContainsFunc(c.beside, stands) {
+				return string(c.reason)
+			}
+		}
+		if folder == "." || folder == "/" {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package pushpolicy
+
+import "testing"
+
+// What sbt compiles to build, and what a plugin gives to its agent, is protected where their own files stand, and ordinary elsewhere (threats.md T748).
+func TestNamesThatCountBesideOthers(t *testing.T) {
+	paths := []string{"build.sbt", "api/project/build.properties", "tools/plugin/.claude-plugin/plugin.json", "src/project/Model.scala", "docs/agents/a.md", "a.go"}
+	for name, want := range map[string]reason{
+		"project/src/main/scala/B.scala": declaresPackages, "project/project/P.scala": declaresPackages, "api/project/Deps.scala": declaresPackages, "API/Project/deps.SCALA": declaresPackages,
+		"tools/plugin/agents/a.md": instructsAgents, "tools/plugin/commands/sub/a.md": instructsAgents,
+		"src/project/Model.scala": "", "web/project/A.scala": "", "docs/agents/a.md": "", "commands/a.md": "", "tools/plugin/src/a.md": "", "project/src/main/resources/a.txt": "",
+	} {
+		got := reason("")
+		if refused := Check([]Change{edit(name)}, Limits{}, nil, append(paths, name)); len(refused) > 0 {
+			got = reason(refused[0].Detail)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if refused := Check([]Change{edit(name)}, Limits{}, []string{"**"}, append(paths, name)); len(refused) > 0 {
+			t.Errorf("%s, and the operator opens it: %v", name, refused)
+		}
+	}
+}
