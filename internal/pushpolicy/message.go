@@ -130,11 +130,13 @@ var (
 	closed   = lazyregexp.New(`^` + closing)
 	closes   = lazyregexp.New(closing + `(?:[\pL\pN_./-]*#+[0-9]|[^\s\x60]*://[^\s\x60]*)`)
 	key      = lazyregexp.New(linking + `(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
-	// reverts takes what was reverted out of the next release, released is what workflows pass over, and others begins the subjects that git and forges
+	// reverts takes what was reverted out of the next release, released, chore and announced are what workflows pass over, and others begins the subjects that git and forges
 	// make, which linters and changelogs leave out.
-	reverts  = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
-	released = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
-	others   = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+([″′]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
+	reverts   = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
+	released  = lazyregexp.New(`(?i)\b(chore|build|ci)\((releases?)\)`)
+	chore     = lazyregexp.New(`(?i)\b((?:chore|build|ci)(?:\([^()]*\))?)\s*:\s*(releases?|bump)\b`)
+	announced = lazyregexp.New(`(?i)(\bbump|^\s*release)\s*:`)
+	others    = lazyregexp.New(`(?i)^(\s*(?:revert|merge)):?\s+([″′]|pull request\b|(?:remote-tracking )?branch(?:es)?\b)`)
 	// order and state are how YouTrack and ClickUp are told what becomes of an issue: ^ABC-12 Fixed, CU-8669abc[closed].
 	order = lazyregexp.New(`(^|[^\pL\pN_])\^+([\pL][\pL\pN_]*-[0-9])`)
 	state = lazyregexp.New(`(?i)\b(CU-[a-z0-9]+|[a-z][a-z0-9_]*-[a-z0-9]*[0-9][a-z0-9]*)\[([^\[\]]*)\]`)
@@ -148,7 +150,7 @@ var (
 	expansion = lazyregexp.New(`\$+([({])`)
 	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}(` + runnerlog.Order + `)`)
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
-	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b`)
+	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b|\bbuild\W*$`)
 )
 
 // plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
@@ -210,6 +212,8 @@ func inert(s string) string {
 	s = releases.ReplaceAllString(s, "${1}, ${2}${3}")
 	s = reverts.ReplaceAllString(s, "${1}, ${2}")
 	s = released.ReplaceAllString(s, "${1}, ${2}")
+	s = chore.ReplaceAllString(s, "${1}, ${2}")
+	s = announced.ReplaceAllString(s, "${1} -")
 	return brackets.ReplaceAllStringFunc(s, func(m string) string {
 		if !switching.MatchString(m) {
 			return m

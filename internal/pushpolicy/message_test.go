@@ -30,6 +30,11 @@ func TestMessage(t *testing.T) {
 		{"a revert that takes a change out of the next release (threats.md T714)", `Revert "feat: y"`, "This reverts commit 0123456789012345678901234567890123456789.",
 			"Revert of ″feat: y″\n\nThis reverts, commit 0123456789012345678901234567890123456789.\n"},
 		{"a release that workflows pass over (threats.md T714)", "chore(release): 1.2.3", "Build(Release): x", "chore, release: 1.2.3\n\nBuild, Release: x\n"},
+		{"a bump that workflows pass over (threats.md T714)", "bump: version 1.2.3", "Words, bump : x", "bump - version 1.2.3\n\nWords, bump - x\n"},
+		{"a release by its first word (threats.md T714)", "Release!: 1.2.3", "", "Release - 1.2.3\n"},
+		{"a release as a chore (threats.md T714)", "chore: release v1.2.3", "build(main): Release 1, ci:bump it", "chore, release v1.2.3\n\nbuild(main), Release 1, ci, bump it\n"},
+		{"words about bumps and builds stay", "fix(bump): bump the limit", "It bumps a: b, chore: sort. A build: x", "fix(bump): bump the limit\n\nIt bumps a: b, chore: sort. A build: x\n"},
+		{"marks that build more", "fix [wheel build]", "[cd build] please", "fix (wheel build)\n\n(cd build) please\n"},
 		{"a merge (threats.md T714)", "Merge pull request 7 from a/b", "merge branch 'x'", "Merge of pull request 7 from a/b\n\nmerge of branch ′x′\n"},
 		{"autosquash before others", "fixup! Revert: \"x\"", "", "Revert of ″x″\n"},
 		{"autosquash before a bang", "squash! feat!: x", "", "feat: x\n"},
@@ -109,7 +114,7 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // actedAnywhere is what forges, trackers, release tools and CIs act on in a commit message, and in Markdown that becomes one.
-const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d)|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|(?-i:\b[A-Z]{2,}-\d+) #[a-z]|#(?:major|minor|patch|none)\b|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)\(release\)|\A\s*\w+!:|(?m:^\s*::)|##[a-z]*\[|(?m:^\w+$)|(?m:^\w+(=|<<))|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|` +
+const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d)|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|(?-i:\b[A-Z]{2,}-\d+) #[a-z]|#(?:major|minor|patch|none)\b|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)(?:\(release\)|(?:\([^()]*\))?\s*:\s*release\b)|\bbump\s*:|\A\s*release\s*:|\A\s*\w+!:|(?m:^\s*::)|##[a-z]*\[|(?m:^\w+$)|(?m:^\w+(=|<<))|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|` +
 	`(?m:^[a-z0-9]+(-[a-z0-9]+)+\s*:)`
 
 // acted is all of that, and what acts in a commit message alone.
@@ -119,7 +124,7 @@ var acted = regexp.MustCompile(actedAnywhere + `|#\w|\A\s*(?:revert:?\s+[″′]
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
-		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B",
+		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "chore(x): bump: x", "bump::x", "release!: bump!: x", "bump fix: x", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B",
 		"AB-1 ##close", "##major", "fixes ##1", "closes: x://y", "=0", "###vso[x", "Depends-On: x"} {
 		f.Add(s, s)
 	}
