@@ -13,15 +13,13 @@ import (
 
 // Stops says which comments can stop a run (decision 49): those with a higher number than After. Since is a moment by GitHub's clock
 // before all of them, Bot the login whose mention is heard. A run that nobody asked for has an Event, by the same clock: what we answered
-// since then to a stop about the commit ends it too, whatever comment that was, but for those up to Over. Reviews are told from older ones by their numbers too.
+// since then to a stop about the commit ends it too, whatever comment that was, but for those up to Over.
 type Stops struct {
 	Since time.Time `json:"since"`
 	After int64     `json:"after"`
-	// Reviews is as After, of reviews and what is said in threads.
-	Reviews int64     `json:"reviews,omitempty"`
-	Bot     string    `json:"bot,omitempty"`
-	Event   time.Time `json:"event,omitzero"`
-	Over    int64     `json:"over,omitempty"`
+	Bot   string    `json:"bot,omitempty"`
+	Event time.Time `json:"event,omitzero"`
+	Over  int64     `json:"over,omitempty"`
 }
 
 // Request is one order to review a target. It is stored as the run's input, so it holds everything a later process

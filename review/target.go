@@ -154,9 +154,6 @@ type PullRequest struct {
 	Refused bool `json:"-"`
 	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
 	Newest []Comment `json:"-"`
-	// Reviewed is what the newest reviews say, and the comments on lines and the replies in threads that are part of them, with the number and the time of the review. It is read
-	// anew, and not stored.
-	Reviewed []Comment `json:"-"`
 }
 
 // Person is somebody on GitHub.

@@ -159,17 +159,6 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 	if said, err := f.answered(ctx, comments); said != "" || err != nil {
 		return said, err
 	}
-	for _, c := range pr.Reviewed { // which come with the pull request alone
-		if c.DatabaseID <= f.stops.Reviews || !f.asks(c, trigger.Stop) {
-			continue
-		}
-		may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
-		if may {
-			said := stopWords(c.Author.Login, c.URL)
-			return said, f.halt(ctx, said, 0)
-		}
-		err = errors.Join(err, mayErr)
-	}
 	for _, c := range comments {
 		if c.DatabaseID <= f.seen {
 			continue
@@ -352,13 +341,7 @@ func (s *Service) halted(ctx context.Context, pr review.PullRequest) (note stopp
 // is over for what begins by itself too.
 func (s *Service) stopsOf(ctx context.Context, pr review.PullRequest, o Order) (*orchestrator.Stops, error) {
 	if o.Asked != nil {
-		out := &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}
-		for _, c := range pr.Reviewed {
-			if !c.CreatedAt.After(o.Asked.Since.Add(time.Minute)) { // when it was asked
-				out.Reviews = max(out.Reviews, c.DatabaseID)
-			}
-		}
-		return out, nil
+		return &orchestrator.Stops{Since: o.Asked.Since, After: o.Asked.Comment, Bot: o.Bot}, nil
 	}
 	out := &orchestrator.Stops{Bot: o.Bot}
 	if note, holds, err := s.halted(ctx, pr); err != nil {
@@ -375,11 +358,6 @@ func (s *Service) stopsOf(ctx context.Context, pr review.PullRequest, o Order) (
 	for _, c := range pr.Newest {
 		if !o.Itself || o.Since.IsZero() || c.CreatedAt.Before(o.Since) { // what is younger than the event is about its commit
 			out.After = max(out.After, c.DatabaseID)
-		}
-	}
-	for _, c := range pr.Reviewed {
-		if !o.Itself || o.Since.IsZero() || c.CreatedAt.Before(o.Since) {
-			out.Reviews = max(out.Reviews, c.DatabaseID)
 		}
 	}
 	return out, nil

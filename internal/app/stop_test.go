@@ -91,45 +91,6 @@ func TestAStopThatWasEdited(t *testing.T) {
 	}
 }
 
-// A stop that somebody says in a thread or in a review ends a run too, when the loop asks how the pull request is; one that was said before the run does not (threats.md T737).
-func TestAStopInAThread(t *testing.T) {
-	t.Parallel()
-	for name, say := range map[string]func(p *forge.PullRequest, login string){
-		"a reply": func(p *forge.PullRequest, login string) { p.Reply(p.Threads()[0].ID, login, "!prloop stop") },
-		"a review": func(p *forge.PullRequest, login string) {
-			p.AddReview(forge.Review{Author: login, State: "COMMENTED", Body: "I know better.\n\n!prloop stop"})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, p, s := stoppableRun(t)
-			p.AddThread(forge.Thread{Path: "a.go", Line: 1, Comments: []*forge.Comment{{Author: "octocat", Body: "It divides by zero."}}})
-			say(p, "mona")
-			pr, err := s.Forge.PullRequest(t.Context(), s.target.Repo, s.target.PR)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stops, err := s.service.stopsOf(t.Context(), pr, Order{Target: s.target})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.stops = *stops
-			for _, c := range []struct{ by, want string }{{"", ""}, {"mallory", ""}, {"mona", "mona asked for a stop: https://"}} {
-				if c.by != "" {
-					say(p, c.by)
-				}
-				pr, err := s.PullRequest(t.Context(), s.target.Repo, s.target.PR)
-				if err != nil || !strings.HasPrefix(pr.Stopped, c.want) || c.want == "" && pr.Stopped != "" {
-					t.Errorf("%q: %q, %v; want %q", c.by, pr.Stopped, err, c.want)
-				}
-			}
-			if note, err := s.service.stopNoted(t.Context(), s.target, p.HeadSHA()); err != nil || !strings.HasPrefix(note.Said, "mona asked") {
-				t.Errorf("%+v, %v", note, err)
-			}
-		})
-	}
-}
-
 // A stop that nobody can judge, as GitHub does not answer, does not stand in front of a later one (threats.md T395).
 func TestAStopBehindOneThatNobodyCanJudge(t *testing.T) {
 	t.Parallel()

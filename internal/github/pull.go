@@ -54,7 +54,6 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       writers: latestOpinionatedReviews(first: 100, writersOnly: true) { nodes { ` + decisionFields + ` } }
       latest: latestOpinionatedReviews(last: 100) { nodes { ` + decisionFields + ` } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
-      reviews(last: 10) { nodes { fullDatabaseId url body author { ` + actorFields + ` } createdAt comments(last: 10) { nodes { url body author { ` + actorFields + ` } } } } }
     }
   }
 }`
@@ -92,12 +91,6 @@ type pullAnswer struct {
 			}
 			Writers, Latest struct{ Nodes []decision }
 			Comments        struct{ Nodes []comment }
-			Reviews         struct {
-				Nodes []struct {
-					comment
-					Comments struct{ Nodes []comment }
-				}
-			}
 		}
 	}
 }
@@ -142,14 +135,6 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 	}
 	for _, m := range p.Comments.Nodes {
 		pr.Newest = append(pr.Newest, m.shape())
-	}
-	for _, r := range p.Reviews.Nodes { // a reply in a thread is in one of its own
-		in := r.shape()
-		for _, m := range append([]comment{r.comment}, r.Comments.Nodes...) {
-			said := m.shape()
-			said.DatabaseID, said.CreatedAt, said.UpdatedAt = in.DatabaseID, in.CreatedAt, in.CreatedAt
-			pr.Reviewed = append(pr.Reviewed, said)
-		}
 	}
 	if pr.Number != number || pr.HeadSHA == "" || pr.BaseSHA == "" {
 		return review.PullRequest{}, &Error{Op: op, Kind: ErrBadAnswer, Detail: "the commits are missing"}

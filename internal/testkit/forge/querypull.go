@@ -162,17 +162,6 @@ func (x *execution) review(r *Review) object {
 	if !r.Edited.IsZero() {
 		fields["lastEditedAt"], fields["editor"] = r.Edited, x.actor(r.Editor)
 	}
-	fields["comments"] = resolver(func(a args) (any, error) {
-		var list []entry
-		for _, t := range r.pr.threads {
-			for _, c := range t.Comments {
-				if c.review == r.ID {
-					list = append(list, entry{key(c.ID), func() object { return x.reviewComment(c) }})
-				}
-			}
-		}
-		return x.connection("PullRequestReviewComment", list)(a)
-	})
 	return object{kind: "PullRequestReview", fields: fields}
 }
 
