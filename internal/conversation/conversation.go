@@ -88,9 +88,6 @@ type Reply struct {
 	// Association is GitHub's, Bot true of apps; neither grants anything.
 	Association string `json:"association,omitempty"`
 	Bot         bool   `json:"bot,omitempty"`
-	// To is who said what it stands right behind, where that is another and said more than thanks; empty where it answers us, or nobody. Asked is true of a question.
-	To    string `json:"to,omitempty"`
-	Asked bool   `json:"asked,omitempty"`
 }
 
 // Is reports whether a comment is this reply, and nobody has edited it since. GitHub gives a comment another time for more than an edit, and of what is kept of a
@@ -354,8 +351,8 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	t.Unsure = t.Unsure || changed && o.Own
 	if !o.Marked || changed {
 		if body := strings.TrimSpace(c.Body); body != "" && (!c.Minimized || review.MayBlock(c.Author.Association)) { // GitHub does not say who hid it
-			t.DeveloperReplies = append(t.DeveloperReplies, t.behind(Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
-				Edited: c.EditedAt.UTC(), EditedBy: c.EditedBy, Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot}))
+			t.DeveloperReplies = append(t.DeveloperReplies, Reply{ID: c.DatabaseID, Author: cmp.Or(c.Author.Login, "ghost"), Body: body, Timestamp: c.CreatedAt.UTC(), Updated: c.UpdatedAt.UTC(),
+				Edited: c.EditedAt.UTC(), EditedBy: c.EditedBy, Commit: c.Commit, Association: c.Author.Association, Bot: c.Author.Bot})
 		}
 		return
 	}
@@ -396,22 +393,6 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 	default:
 		r.ignore(c, o.Own, fmt.Sprintf("%q is no status", b.Status))
 	}
-}
-
-// behind tells of a reply what it stands right behind. Who backs what somebody backed backs that.
-func (t Thread) behind(r Reply) Reply {
-	if len(t.DeveloperReplies) == 0 {
-		return r
-	}
-	before := t.DeveloperReplies[len(t.DeveloperReplies)-1]
-	switch only, settled := thanks(before.Body); {
-	case t.AnsweredAt.After(before.Timestamp), settled: // we spoke in between, or there is nothing to back
-	case only:
-		r.To, r.Asked = before.To, before.Asked
-	case before.Author != r.Author:
-		r.To, r.Asked = before.Author, strings.Contains(before.Body, "?")
-	}
-	return r
 }
 
 // last is the number of the newest comment in the thread that is not ours, or of its first.

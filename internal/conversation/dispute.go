@@ -194,14 +194,7 @@ func (p People) reconciles(t Thread, grave bool) bool {
 // MayObject reports whether a reply may be an objection to a cure: more than thanks, from somebody else than the author who may block. What somebody else has edited
 // are not their words: nobody knows what they said.
 func (p People) MayObject(r Reply) bool {
-	return p.mayBlock(r) && (r.EditedBy != "" || !OnlyThanks(r.Body) || p.backs(r))
-}
-
-// backs reports whether thanks affirm what stands right before them, be it by a thumb: what somebody else than the author says, or what the author asks. Who says that
-// something is done affirms nothing (threats.md T738).
-func (p People) backs(r Reply) bool {
-	_, settled := thanks(r.Body)
-	return !settled && r.To != "" && (r.Asked || !p.Voice(r.To, false).Author)
+	return p.mayBlock(r) && (r.EditedBy != "" || !OnlyThanks(r.Body))
 }
 
 // mayBlock reports whether a reply is from somebody else than the author who may block.

@@ -73,21 +73,15 @@ var (
 
 // OnlyThanks reports whether a remark says nothing but thanks or agreement: words of a fixed list, emoji, marks, and to whom that is said. A question is more, also one without its mark.
 func OnlyThanks(remark string) bool {
-	only, _ := thanks(remark)
-	return only
-}
-
-// thanks is OnlyThanks, and reports whether such a remark says that something is done, whatever it answers.
-func thanks(remark string) (only, settled bool) {
 	if strings.Contains(remark, "?") || sad.MatchString(remark) {
-		return false, false
+		return false
 	}
 	remark = strings.ReplaceAll(strings.ToLower(remark), "’", "'")
 	remark = catching.ReplaceAllString(much.ReplaceAllString(remark, "$1"), "catch")
 	remark = locally.ReplaceAllString(remark, "$1")
 	remark = named.ReplaceAllString(cheers.ReplaceAllString(remark, "👍"), "$1")
 	if wondering.MatchString(remark) {
-		return false, false
+		return false
 	}
 	remark = explaining.ReplaceAllString(agrees.ReplaceAllString(settles.ReplaceAllString(remark, " done "), " thanks "), " it ")
 	remark = affirms.ReplaceAllString(remark, " agreed$1")
@@ -96,16 +90,16 @@ func thanks(remark string) (only, settled bool) {
 	})
 	for _, w := range words {
 		if !thankful[w] && !commit.MatchString(w) {
-			return false, false
+			return false
 		}
 	}
 	among := func(list []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	if among(settling) || among(affirming) {
-		return among(settling), among(settling)
+	if among(affirming) {
+		return among(settling)
 	}
-	return among(slices.Concat(telling, praise)) || strings.ContainsFunc(remark, cheer), false // a commit says nothing by itself
+	return among(slices.Concat(settling, telling, praise)) || strings.ContainsFunc(remark, cheer) // a commit says nothing by itself
 }
 
 // cheer reports whether a rune is part of an emoji that approves.
