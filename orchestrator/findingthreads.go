@@ -441,12 +441,13 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		}
 		var parted [][2]int
 		if spots := out.Spots[t.ID]; spots != nil && objections.GraveThread(t) {
-			if parted, err = functions.parted(ctx, d, t, snap.Range.Head, spots); err != nil {
+			if parted, err = functions.parted(ctx, d, t.Head, t.File, snap.Range.Head, t.Places(), spots); err != nil {
 				return out, err
 			}
 		}
+		ruledAt := cmp.Or(t.RuledAt, t.Head)
 		if t.Ruling != "" {
-			if d, err = since(cmp.Or(t.RuledAt, t.Head)); err != nil {
+			if d, err = since(ruledAt); err != nil {
 				return out, err
 			}
 		}
@@ -456,7 +457,10 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		if t.Ruling != conversation.Conceded {
 			continue
 		}
-		if snap.Followed = out; !stands(d, t.Fact, name, snap.spotsOf(t), out.Changed[t.ID]) {
+		snap.Followed = out
+		if ok, err := functions.stands(ctx, d, t.Fact, ruledAt, snap.Range.Head); err != nil {
+			return out, err
+		} else if !ok || !joined(d, t.Fact, name, snap.spotsOf(t), out.Changed[t.ID]) {
 			out.Changed[t.ID] = changedIn(nil, name)
 		}
 	}
@@ -479,20 +483,12 @@ func spot(d *diff.Diff, path string, was conversation.Stood) (out Spot) {
 	return out
 }
 
-// stands reports whether the code that shows what we conceded is as it was before a diff, and in the file of the finding, whose wordings are at some spots, all
-// between them; nil is no diff that anybody knows. changed are the lines of that file that changed.
-func stands(d *diff.Diff, fact *conversation.Place, file string, spots []Spot, changed [][2]int) bool {
-	if d == nil || fact == nil {
-		return false
-	}
-	path := spelling.Raw(fact.File)
-	now, _, ok := d.MapLine(path, max(fact.Line, 1))
-	if fact.Line == 0 {
-		return ok && len(changedIn(d, spelling.Name(now))) == 0
-	}
-	first, last, ok := d.MapRange(path, fact.Line, max(fact.Line, fact.LineEnd))
-	if !ok || spelling.Name(now) != file {
-		return ok
+// joined reports whether all is as it was before a diff between the code that shows what we conceded, which stands, and wordings of the finding at some spots, where these are in the
+// same file. changed are the lines of that file that changed.
+func joined(d *diff.Diff, fact *conversation.Place, file string, spots []Spot, changed [][2]int) bool {
+	first, last, _ := d.MapRange(spelling.Raw(fact.File), fact.Line, max(fact.Line, fact.LineEnd))
+	if fact.Line == 0 || fact.File != file {
+		return true
 	}
 	for _, at := range spots {
 		if at.Line == 0 && at.Quoted[0] == 0 && at.Gone { // somewhere

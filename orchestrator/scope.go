@@ -35,15 +35,15 @@ func (o outlines) of(ctx context.Context, commit, path string) ([]symbols.Defini
 	return o.known[key], nil
 }
 
-// parted are the lines at the head, with those close by, at which places of a thread stand that are as they were, but not in the same function: of a new function
-// that ends like the thread's, git may take the new lines for those that the thread is about (threats.md T617). d is what changed since the thread's own commit.
-func (o outlines) parted(ctx context.Context, d *diff.Diff, t conversation.Thread, head string, spots []Spot) (lines [][2]int, err error) {
-	path := spelling.Raw(t.File)
+// parted are the lines at the head, with those close by, at which places in a file of a commit stand that are as they were, but not in the same function: of a new function
+// that ends like theirs, git may take the new lines for those that stood there (threats.md T617). d is what changed since that commit.
+func (o outlines) parted(ctx context.Context, d *diff.Diff, commit, file, head string, places []conversation.Stood, spots []Spot) (lines [][2]int, err error) {
+	path := spelling.Raw(file)
 	name, _, _ := d.MapLine(path, 1)
 	if d.File(name) == nil {
 		return nil, nil
 	}
-	was, err := o.of(ctx, t.Head, path)
+	was, err := o.of(ctx, commit, path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (o outlines) parted(ctx context.Context, d *diff.Diff, t conversation.Threa
 	if err != nil {
 		return nil, err
 	}
-	for i, place := range t.Places() {
+	for i, place := range places {
 		then, now := linesOf(place), linesOf(spots[i].Stood)
 		if spots[i].Gone || then[0] == 0 || sameScope(d, path, around(was, then), around(is, now), is) &&
 			(len(around(is, now)) > 0 || !d.Touched(name, now[0]-1) && !d.Touched(name, now[1]+1)) {
@@ -60,6 +60,28 @@ func (o outlines) parted(ctx context.Context, d *diff.Diff, t conversation.Threa
 		lines = append(lines, [2]int{now[0] - unquoted, now[1] + unquoted})
 	}
 	return lines, nil
+}
+
+// stands reports whether the code that shows what we conceded, or what cured something, is as it was at a commit: in the file of that name, for under another one it may be no code
+// any more, and in the same function (threats.md T749). d is what changed since that commit; nil is no diff that anybody knows.
+func (o outlines) stands(ctx context.Context, d *diff.Diff, fact *conversation.Place, commit, head string) (bool, error) {
+	if d == nil || fact == nil {
+		return false, nil
+	}
+	path := spelling.Raw(fact.File)
+	if name, _, ok := d.MapLine(path, max(fact.Line, 1)); !ok || name != path {
+		return false, nil
+	}
+	if fact.Line == 0 {
+		return len(changedIn(d, fact.File)) == 0, nil
+	}
+	was := conversation.Stood{Quoted: [2]int{fact.Line, max(fact.Line, fact.LineEnd)}}
+	is := spot(d, path, was)
+	if is.Gone {
+		return false, nil
+	}
+	parted, err := o.parted(ctx, d, commit, fact.File, head, []conversation.Stood{was}, []Spot{is})
+	return len(parted) == 0, err
 }
 
 // linesOf are the lines of a place: those of its quote, or its own.

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -197,7 +198,7 @@ func (b surroundings) shown(ctx context.Context, t conversation.Thread) (bool, e
 	if err != nil { // nobody has that commit
 		return false, context.Cause(ctx)
 	}
-	return stands(d, t.Fact, "", nil, nil), nil
+	return outlines{b.l.History, map[[2]string][]symbols.Definition{}}.stands(ctx, d, t.Fact, t.CuredAt(), b.snap.Range.Head)
 }
 
 // bad are the commits at which a thread counted: its own, those at which we said that its finding stands, or people spoke of that.
