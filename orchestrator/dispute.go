@@ -181,13 +181,21 @@ func (l *Loop) judgeDisputes(ctx context.Context, steps Steps, req Request, in I
 }
 
 // checkCures holds what a judge shows for cures against what stood there before: code that the head had when the thread was opened cures
-// nothing. Where that cannot be told, nothing is shown.
+// nothing. Where that cannot be told, nothing is shown. Nor is it, for cures and concessions, in a file whose name is masked where it is kept: nobody could tell later whether
+// it still stands (threats.md T750).
 func (l *Loop) checkCures(ctx context.Context, in Inputs, a *review.Answer, found []evidence.Result) error {
 	check := in.Snapshot.checker(l.History, l.Learned)
 	asked := in.disputes()
 	for i, s := range a.Verifier.Assessments {
+		if s.Fact == nil || found[i].Status != evidence.Verified {
+			continue
+		}
+		if file := s.Fact.File; strings.Contains(file, sanitize.Redacted) || l.Learned.Redact(file) != file {
+			found[i] = evidence.Result{Status: evidence.False, Reason: "is in a file whose name is masked"}
+			continue
+		}
 		at := slices.IndexFunc(asked, func(d dispute) bool { return d.id == s.FindingID && d.cure })
-		if at < 0 || s.Fact == nil || found[i].Status != evidence.Verified {
+		if at < 0 {
 			continue
 		}
 		t := in.Snapshot.Conversation.Threads[asked[at].thread]
@@ -235,7 +243,7 @@ type ruling struct {
 
 // fact is where the code stands that a judge shows.
 func (r ruling) fact() *conversation.Place {
-	if r.said.Fact == nil || strings.Contains(r.said.Fact.File, sanitize.Redacted) { // nobody could find that file again
+	if r.said.Fact == nil {
 		return nil
 	}
 	return &conversation.Place{File: r.said.Fact.File, Line: r.shown.Quoted[0], LineEnd: r.shown.Quoted[1]}

@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // subjects are findings that are nobody's duplicates, each at a place of its own.
@@ -215,7 +216,7 @@ func (s shelf) ReadFile(_ context.Context, commit, path string) ([]byte, error) 
 	return []byte(text), nil
 }
 
-// What a judge shows for a cure in another file was not there when the thread was opened (threats.md T173).
+// What a judge shows for a cure in another file was not there when the thread was opened (threats.md T173), and that file can be found again (threats.md T750).
 func TestCuresElsewhere(t *testing.T) {
 	f := foundAt(review.P2, 3, subjects[0])
 	old := "func caller(p *T) { use(p) }\nfunc other(p *T) { log.Print(p) }\n"
@@ -231,6 +232,8 @@ func TestCuresElsewhere(t *testing.T) {
 		{"code that stood there before", "b.go", "func other(p *T) { log.Print(p) }", "before", false, false, false},
 		{"code that stood there before the file was renamed", "d.go", "func other(p *T) { log.Print(p) }", "before", false, false, false},
 		{"the code of the finding, in its renamed file", "z.go", "p.call()", "before", false, false, false},
+		{"a guard in a file whose name is masked", sanitize.MaskPath(planted + ".go"), "if p == nil { return }; use(p)", "before", false, false, false},
+		{"a guard in a file whose name looks like a diff", "diff --git a/x b/x.go", "if p == nil { return }; use(p)", "before", false, false, false},
 		{"code that stands nowhere", "b.go", "if p == nil { panic(p) }", "before", false, false, false},
 		{"a commit that nobody can read", "b.go", "if p == nil { return }; use(p)", "gone", false, false, false},
 		{"it is found again", "b.go", "if p == nil { return }; use(p)", "before", true, false, false},
@@ -246,7 +249,7 @@ func TestCuresElsewhere(t *testing.T) {
 			in.Reports[0].Answer.Reviewer.Findings = nil
 		}
 		l := &Loop{History: shelf{
-			"before": {"a.go": flawed, "b.go": old, "c.go": old}, "head": {"z.go": flawed, "b.go": head, "d.go": head}, "renamed": {"d.go": "c.go", "z.go": "a.go"},
+			"before": {"a.go": flawed, "b.go": old, "c.go": old}, "head": {"z.go": flawed, "b.go": head, "d.go": head, sanitize.MaskPath(planted + ".go"): head, "diff --git a/x b/x.go": head}, "renamed": {"d.go": "c.go", "z.go": "a.go"},
 		}}
 		a := review.Answer{Receipt: review.AgentReceipt{Name: "judge", State: review.AgentComplete}, Verifier: &review.VerifierResult{Assessments: []review.Assessment{{
 			FindingID: "C1", Status: review.Refuted, Ruling: review.RulingConceded, Reason: "It asks first.", Fact: &review.Fact{File: row.file, Evidence: row.quote}}}}}
