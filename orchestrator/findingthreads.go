@@ -229,7 +229,8 @@ func nearest(known []wording, f review.Finding, may func(w wording) bool) float6
 }
 
 // beyond says why a finding is beyond what was settled in the thread of a similar wording; empty when it is not. Settled is what the thread shows
-// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said, in words that are a little like it. ruled is true of
+// (decision 56): what was said, as grave, about code that is still as it was, and of a grave finding only what the same reviewer said, in words that are a little like it, of the file by the
+// name that it still has. ruled is true of
 // what a ruling settled: how the code was when the thread was opened is nothing to that.
 func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 	switch {
@@ -241,6 +242,8 @@ func (s Snapshot) beyond(w wording, f review.Finding, ruled bool) string {
 		return "it was said to be less grave, or not to be about security"
 	case w.gone && !ruled, s.changedSince(s.Conversation.Threads[w.thread], f), objections.Grave(f) && s.namedSince(s.Conversation.Threads[w.thread], f):
 		return "its code has changed since"
+	case objections.Grave(f) && spelling.Raw(w.File) != spelling.Raw(s.Conversation.Threads[w.thread].File): // where code lies is part of what people accept (threats.md T751)
+		return "its file had another name"
 	case w.elsewhere(f):
 		return "it is about other code"
 	case w.Source.Name != f.Source.Name && !identity.Alike(w.Finding, f), objections.Grave(f) && !identity.Akin(w.Finding, f):
