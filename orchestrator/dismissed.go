@@ -313,17 +313,38 @@ func (g gathered) silence() gathered {
 	cases := make([]dismissals.Case, len(groups))
 	for n, group := range groups {
 		for _, i := range group {
-			f := g.findings[i]
-			if was, renamed := old[f.File]; renamed { // lines name files as they are at the base
-				f.File, f.Fingerprint = was, ""
-			}
-			cases[n].Wordings = append(cases[n].Wordings, f)
+			cases[n].Wordings = append(cases[n].Wordings, g.findings[i])
 		}
 		if same[n] >= 0 {
 			cases[n].Earlier = g.in.Earlier[same[n]].Findings
 		}
 	}
-	return g.without(groups, same, dismissals.Facts{List: atBase(known.List, old), Today: known.Today, Merged: g.in.Merged}.Apply(cases))
+	then := slices.Clone(cases)
+	for n := range then {
+		then[n].Wordings = named(then[n].Wordings, old)
+		if !cases[n].Grave() { // where code lies is part of what people accept (threats.md T752)
+			cases[n] = then[n]
+		}
+	}
+	facts := dismissals.Facts{List: atBase(known.List, old), Today: known.Today, Merged: g.in.Merged}
+	met, renamed := facts.Apply(cases), map[int]bool{}
+	for n, a := range facts.Apply(then) {
+		if met[n] == nil && a != nil {
+			a.Silent, met[n], renamed[n] = false, a, true
+		}
+	}
+	return g.without(groups, same, met, renamed)
+}
+
+// named are findings under the names that files have at the base, which lines of dismissals name.
+func named(findings []review.Finding, old map[string]string) []review.Finding {
+	findings = slices.Clone(findings)
+	for i, f := range findings {
+		if was, renamed := old[f.File]; renamed {
+			findings[i].File, findings[i].Fingerprint = was, ""
+		}
+	}
+	return findings
 }
 
 // oldNames are the names at the base of files that the change renames, by their names at the head.
@@ -350,8 +371,8 @@ func atBase(list []dismissals.Dismissal, old map[string]string) []dismissals.Dis
 	return list
 }
 
-// without takes groups of findings out that met a dismissal and fall silent.
-func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied) gathered {
+// without takes groups of findings out that met a dismissal and fall silent. renamed are those of which the dismissal has the older name of a file.
+func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied, renamed map[int]bool) gathered {
 	out, gone := g, map[int]bool{}
 	out.dismissed, out.held = nil, nil
 	for n, a := range met {
@@ -360,7 +381,7 @@ func (g gathered) without(groups [][]int, same []int, met []*dismissals.Applied)
 		}
 		first := g.findings[groups[n][0]]
 		if !a.Silent {
-			out.held = append(out.held, held{first, a.Dismissal, a.Apart, a.OtherValue, a.MergedBy != ""})
+			out.held = append(out.held, held{first, a.Dismissal, a.Apart, a.OtherValue, a.MergedBy != "", renamed[n]})
 			continue
 		}
 		var all []review.Finding
@@ -402,6 +423,8 @@ type held struct {
 	apart, otherValue bool
 	// merged is true where somebody other than the author is proven to have merged the line.
 	merged bool
+	// renamed is true where the line is for the name that the file has at the base.
+	renamed bool
 }
 
 // unproven are the commits whose mergers would decide, those of dismissals that were met first.
@@ -434,6 +457,8 @@ func (g gathered) dismissalNotes() []string {
 		f := h.finding
 		why := "nobody but the author of the pull request is proven to have merged its line"
 		switch {
+		case h.renamed && h.by.Mark != nil && !g.in.Request.Target.Local():
+			why = "its line is for its file under another name; `prloop dismiss` writes one for this name"
 		case h.otherValue:
 			why = "its line is for another value, or from before values were told apart; `prloop dismiss` writes one for this value"
 		case h.apart:

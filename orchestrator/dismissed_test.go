@@ -171,6 +171,26 @@ func TestADismissalFollowsARename(t *testing.T) {
 	}
 }
 
+// A line for something grave is for the file that it names: a rename asks again, whoever merged the line. One that was merged for the new name counts (threats.md T752).
+func TestAGraveDismissalFollowsNoRename(t *testing.T) {
+	in := round()
+	f := found(review.P1, "Mean divides by zero")
+	f.File = "b.go"
+	in.Merged = map[string]string{"c1": "boss"}
+	in.Reports[0] = says("alpha", f)
+	in.Snapshot.Brief.Files = []review.BriefFile{changed("b.go")}
+	in.Snapshot.Brief.Files[0].Change, in.Snapshot.Brief.Files[0].OldPath = "renamed", "a.go"
+	for file, want := range map[string]review.Outcome{"a.go": review.ChangesRequested, "b.go": review.Converged} {
+		in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: []dismissals.Dismissal{{
+			File: dismissals.Name, Line: 1, Mark: &identity.Mark{Category: "bug", File: file, Title: f.Title}, By: "mona", Why: "so", Commit: "c1", Priority: review.P1,
+		}}}
+		r := Judge(in).Result
+		if said := strings.Contains(strings.Join(r.DismissalNotes, ""), "another name"); r.Outcome != want || said != (file == "a.go") {
+			t.Errorf("a line for %s: %s, %q", file, r.Outcome, r.DismissalNotes)
+		}
+	}
+}
+
 func TestDismissalNotesAreFew(t *testing.T) {
 	var all []string
 	for n := range 9 {
