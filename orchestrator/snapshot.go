@@ -133,9 +133,6 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 	if err := l.apart(ctx, &snap); err != nil {
 		return snap, err
 	}
-	if snap.Fixed, err = l.fixedStill(ctx, snap, fixed); err != nil {
-		return snap, err
-	}
 	switch {
 	case !req.Target.Local():
 	case req.Title != "":
@@ -166,6 +163,10 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		snap, err = masked(ctx, snap, l.Secrets, l.Learned)
 		return err
 	})
+	if err != nil {
+		return snap, err
+	}
+	snap.Fixed, err = l.fixedStill(ctx, snap, fixed) // the names in reports are of masked words (threats.md T753)
 	return snap, err
 }
 
