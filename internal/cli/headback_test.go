@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -107,5 +108,46 @@ func TestASuccessOfAForkThatComesBack(t *testing.T) {
 	h.within("a look", func() bool { return h.wanted()["#7"].Handled > before })
 	h.settled(1 + asked)
 	h.status(first, "success")
+	s.stop(t, syscall.SIGTERM)
+}
+
+// Nor does it wait for ever where a run that the head left raised the P1, and no event tells that the approved commit is back: the look that takes its success back has it
+// reviewed, once (threats.md T754).
+func TestASuccessThatComesBackUnseen(t *testing.T) {
+	t.Parallel()
+	h := openHall(t)
+	at := func(name string) string { return filepath.Join(h.home, name) }
+	held := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\necho >> asked\n" +
+		"[ $(wc -l < asked) = 2 ] || exec ./clean.sh </dev/null\ntouch held\nwhile [ ! -e go ]; do sleep 0.1; done\ncat picky.json\n"
+	if err := errors.Join(os.WriteFile(at("held.sh"), []byte(held), 0o700), os.WriteFile(at("operator.yml"), []byte("gate: verdict\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h.env = append(h.env, "PRLOOP_CONFIG="+at("operator.yml"))
+	s := h.serve("", "--reviewers", "exec:"+at("held.sh"))
+	p := h.open(7, nil)
+	first := p.HeadSHA()
+	h.status(first, "success")
+	h.settled(1)
+	if _, err := p.Push("contributor", "more", map[string]string{"notes.txt": "more\n"}); err != nil {
+		t.Fatal(err)
+	}
+	h.within("the reviewer of the second commit", func() bool { _, err := os.Stat(at("held")); return err == nil })
+	h.forge.Delivered()
+	h.mu.Lock()
+	h.lost = true
+	h.mu.Unlock()
+	if err := h.repo.MoveBranch("topic-7", first); err != nil {
+		t.Fatal(err)
+	}
+	write(t, at("go"), nil)
+	h.settled(1)
+	h.status(first, "success")
+	said, asked := h.repo.Statuses(), 0
+	if data, err := os.ReadFile(at("asked")); err == nil {
+		asked = len(data)
+	}
+	if !slices.ContainsFunc(said, func(s forge.Status) bool { return s.SHA == first && s.Description == "Not reviewed yet: #7" }) || asked != 3 {
+		t.Errorf("reviewers were asked %d times, and the statuses are %+v", asked, said)
+	}
 	s.stop(t, syscall.SIGTERM)
 }

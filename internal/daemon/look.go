@@ -214,6 +214,16 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr), false), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
+				if known.Run != "" && !known.Silent { // a success that was taken back is decided anew: no review stands for the head any more (threats.md T754)
+					now, err := l.service.Reviewed(ctx, pr)
+					if err != nil {
+						return out, err
+					}
+					if now.Silent {
+						out.Seen = intake.Seen{State: intake.See(pr).State}.String() // should this turn end here, a list has it looked at again
+						continue
+					}
+				}
 				switch {
 				case out.Run != "": // this turn's own run says what there is
 				case known.Run != "" && !known.Silent && known.Run == l.Settled.Run && l.Outcome != store.Waits && intake.SeenAs(out.Seen).State == seen.State:
