@@ -283,6 +283,10 @@ func TestTelling(t *testing.T) {
 	at := func(label, by, permission string, off bool) Labelling {
 		return Labelling{Label: label, By: by, Permission: permission, Author: by == "author", Off: off}
 	}
+	byApp := func(l Labelling, changed bool) Labelling {
+		l.ByApp, l.Changed = true, changed
+		return l
+	}
 	set, off := func(by, permission string) Labelling { return at(Strict, by, permission, false) }, func(by, permission string) Labelling { return at(Strict, by, permission, true) }
 	for name, c := range map[string]struct {
 		label         string
@@ -313,6 +317,12 @@ func TestTelling(t *testing.T) {
 		"never set":                         {Strict, false, true, nil, "", false},
 		"perhaps set, among too many":       {Strict, false, false, nil, "", true},
 		"a triager's, among too many":       {Strict, true, false, []Labelling{set("triager", "triage")}, "", true},
+		"set and taken off in an app's":     {Strict, false, true, []Labelling{byApp(off("mona", "write"), false), byApp(set("mona", "write"), false)}, "", false},
+		"that, after another, in an app's":  {Strict, false, true, []Labelling{byApp(off("octo", "write"), false), byApp(set("octo", "write"), false), byApp(off("octo", "write"), false), byApp(set("mona", "write"), false)}, "mona", true},
+		"taken off by another in an app's":  {Strict, false, true, []Labelling{byApp(off("octo", "write"), false), byApp(set("mona", "write"), false)}, "mona", true},
+		"by an administrator in an app's":   {Strict, false, true, []Labelling{byApp(off("octo", "admin"), false), byApp(set("mona", "write"), false)}, "", false},
+		"another of that name in an app's":  {Strict, false, true, []Labelling{byApp(off("mona", "write"), true), byApp(set("mona", "write"), true)}, "mona", true},
+		"set and taken off by a bot":        {Strict, false, true, []Labelling{byApp(off("labeler", ""), false), byApp(set("labeler", ""), false)}, "labeler", true},
 		"taken off, among too many to read": {Strict, false, false, []Labelling{off("mona", "write")}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {

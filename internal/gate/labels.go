@@ -76,8 +76,8 @@ func (l Labelling) hardens() string {
 }
 
 // Telling gives the event that tells what a label says of the gate, of its events, the newest first; false where it says nothing. stands is true where it stands on the pull
-// request, whole where these are all events. Advisory softens by its newest event. Strict hardens until somebody who may soften the gate takes it off, or its author what they
-// set themselves (threats.md T736).
+// request, whole where these are all events. Advisory softens by its newest event. Strict hardens until somebody who may soften the gate takes it off; what they set themselves also
+// its author takes off (threats.md T736), and in an app's pull request who may soften the gate of others (threats.md T755).
 func Telling(label string, stands, whole bool, events []Labelling) (Labelling, bool) {
 	untold, set := Labelling{Label: label}, len(events) > 0 && !events[0].Off
 	if label == Advisory {
@@ -86,14 +86,16 @@ func Telling(label string, stands, whole bool, events []Labelling) (Labelling, b
 		}
 		return untold, stands
 	}
-	own := false // whether the author took off what they may have set
+	back := map[string]bool{} // who took off what they may have set
 	for _, e := range events {
+		elsewhere := e
+		elsewhere.ByApp = false
 		switch {
-		case e.Off && e.Author:
-			own = true
 		case e.Off && e.softens() == "":
 			return untold, false
-		case !e.Off && !(e.Author && own) && e.hardens() == "":
+		case e.Off && (e.Author || elsewhere.softens() == ""):
+			back[e.By] = true
+		case !e.Off && !back[e.By] && e.hardens() == "":
 			return e, true
 		}
 	}
