@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/schedule"
@@ -49,7 +50,7 @@ type leftBranch struct {
 }
 
 // settle finds the branch of a job: the first of its names whose branch can be made or is all prloop's own. One that a person pushed to, that
-// cannot take in the default branch, or whose pull request a person has given another base branch, stays as it is.
+// cannot take in the default branch, or whose pull request a person opened or gave another base branch, stays as it is.
 func (l *Loop) settle(ctx context.Context, req Request) (p place, err error) {
 	p = place{Old: git.NoCommit, From: req.Head}
 	above := ""
@@ -105,7 +106,7 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 		return &leftBranch{Branch: p.Branch, Pull: cmp.Or(astray.Number, pull.Number), Why: sanitize.Line(foreign.Author, 80) + " pushed to it"}, nil
 	}
 	if astray.Number != 0 {
-		return goesElsewhere(p.Branch, astray), nil
+		return notOurs(req, p.Branch, astray), nil
 	}
 	p.Old = head
 	if pull.Number == 0 {
@@ -121,22 +122,52 @@ func (l *Loop) taken(ctx context.Context, req Request, p *place, head string) (*
 	return nil, err
 }
 
-// pullsOf are the open pull request of a branch onto the default branch and one that goes elsewhere; zero values where there is none.
+// pullsOf are the job's own open pull request of a branch onto the default branch, and one that goes elsewhere or has a person's words, sooner the latter; zero values where there
+// is none.
 func (l *Loop) pullsOf(ctx context.Context, req Request, branch string) (pull, astray review.PullRequest, err error) {
 	pulls, err := l.Forge.PullsOfBranch(ctx, req.Target.Repo, branch)
 	for _, one := range pulls {
+		own := false
 		if one.BaseRef == req.Base {
+			if own, err = l.worded(ctx, req.Target.Repo, one); err != nil {
+				return pull, astray, err
+			}
+		}
+		switch {
+		case own:
 			pull = one
-		} else {
+		case one.BaseRef == req.Base || astray.Number == 0:
 			astray = one
 		}
 	}
 	return pull, astray, err
 }
 
-func goesElsewhere(branch string, pull review.PullRequest) *leftBranch {
-	return &leftBranch{Branch: branch, Pull: pull.Number, Why: "its pull request goes to " + sanitize.Line(pull.BaseRef, 80)}
+// worded reports whether the words of a pull request are prloop's: its body is as prloop wrote it, under whatever account, or it has the marker still and is by the account
+// of now. All others are a person's, who may have opened it (threats.md T756).
+func (l *Loop) worded(ctx context.Context, repo review.Repo, pull review.PullRequest) (bool, error) {
+	if !sanitize.HasMarker(pull.Body) {
+		return false, nil
+	}
+	for _, number := range []int{0, pull.Number} { // it was opened without a number
+		if _, err := sanitize.Verify(pull.Body, l.MarkerKey, repo.String(), number); err == nil {
+			return true, nil
+		}
+	}
+	viewer, err := l.Forge.Viewer(ctx, repo.Host)
+	return effects.Same(pull.Author, viewer), err
 }
+
+// notOurs is a branch that is left because of such a pull request.
+func notOurs(req Request, branch string, pull review.PullRequest) *leftBranch {
+	why := "its pull request goes to " + sanitize.Line(pull.BaseRef, 80)
+	if pull.BaseRef == req.Base {
+		why = "its pull request " + otherWords
+	}
+	return &leftBranch{Branch: branch, Pull: pull.Number, Why: why}
+}
+
+const otherWords = "has other words than prloop's"
 
 // overtaken asks again about the pull requests of a settled branch: agents take minutes, and a run may be resumed days later. left is the branch where it
 // is not the job's any more, closed is set where the job's pull request is not open any more; neither is where all is as it was.
@@ -146,7 +177,7 @@ func (l *Loop) overtaken(ctx context.Context, req Request, p place) (left *leftB
 	case err != nil:
 		return nil, "", err
 	case astray.Number != 0:
-		return goesElsewhere(p.Branch, astray), "", nil
+		return notOurs(req, p.Branch, astray), "", nil
 	case pull.Number == p.Pull:
 		return nil, "", nil
 	case p.Pull == 0:

@@ -181,6 +181,21 @@ func idle(change func(*review.JobWork)) review.JobWork {
 	return w
 }
 
+// jobs is the pull request that an earlier run of the job opened, persons one that a person opened of its branch.
+func jobs(base string) review.PullRequest {
+	repo := review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}
+	m := sanitize.Marker{ReviewID: "4f1c", Run: "4f1c", RepoID: repo.String(), Nonce: strings.Repeat("0", 32), Key: make([]byte, 32)}
+	texts, err := sanitize.Comment("Night.", m, sanitize.Policy{Repo: repo})
+	if err != nil {
+		panic(err)
+	}
+	return review.PullRequest{Number: 5, State: "OPEN", BaseRef: base, Author: review.Person{Login: "bot"}, Title: "Night", Body: texts[0].String()}
+}
+
+func persons() review.PullRequest {
+	return review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main", Author: review.Person{Login: "alice"}, Title: "My words", Body: "My reasons."}
+}
+
 // How a job ends, by what its two commands did and by what the server says; and what stands there then.
 func TestHowAJobEnds(t *testing.T) {
 	refused := idle(func(w *review.JobWork) {
@@ -228,7 +243,7 @@ func TestHowAJobEnds(t *testing.T) {
 			"the branch prloop is in the way of this job's", []string{"prloop"}},
 		{"a dry run", []review.JobWork{wants("Docs", ""), idle(nil)}, func(_ *server, r *Request) { r.DryRun = true }, review.Opened, "dry run: a pull request would be opened from " + own, nil},
 		{"its pull request is open", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 		}, review.Updated, "the pull request is updated", []string{own}},
 		{"a person pushed to it", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.heads[own], s.theirs = oldHead, []string{own} }, review.Opened,
 			own + " stays as it is: Mona", []string{own, own + "-2"}},
@@ -237,7 +252,7 @@ func TestHowAJobEnds(t *testing.T) {
 			"nothing is pushed: another run of this job, which this machine has no record of, pushed to " + own + " meanwhile", []string{own}},
 		{"somebody always does", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.moves, s.theirs = 9, []string{own, own + "-2", own + "-2-2"} }, review.Refused, "3 branches moved", []string{own, own + "-2", own + "-2-2"}},
 		{"its pull request is given another base meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 			s.meanwhile = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"} }
 		}, review.Opened, own + " (#5) stays as it is: its pull request goes to develop", []string{own, own + "-2"}},
 		{"one is opened onto another base meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
@@ -246,33 +261,58 @@ func TestHowAJobEnds(t *testing.T) {
 		}, review.Opened, own + " (#5) stays as it is: its pull request goes to release", []string{own, own + "-2"}},
 		{"one is opened of what was left behind meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
 			s.heads[own] = oldHead
-			s.meanwhile = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"} }
+			s.meanwhile = func() { s.pulls[own] = jobs("main") }
 		}, review.Opened, own + " (#5) stays as it is: its pull request was opened meanwhile", []string{own, own + "-2"}},
 		{"the same job elsewhere pushes and opens one meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
 			s.meanwhile = func() {
-				s.moves, s.heads[own], s.pulls[own] = 1, newHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+				s.moves, s.heads[own], s.pulls[own] = 1, newHead, jobs("main")
 			}
 		}, review.NothingToDo, "another run of this job", []string{own}},
 		{"its pull request is closed meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 			s.meanwhile = func() { delete(s.pulls, own) }
 		}, review.Superseded, "nothing is pushed: #5 is not open any more", []string{own}},
 		{"its pull request is given another base once it is pushed to", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 			s.onPush = func() { s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"} }
 		}, review.Opened, "a pull request is opened", []string{own}},
 		{"its pull request is closed once it is pushed to", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 			s.onPush = func() { delete(s.pulls, own) }
 		}, review.Superseded, "#5 is not open any more: the commits are on " + own, []string{own}},
 		{"its pull request is given another base before its words are written", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
-			s.heads[own], s.pulls[own] = oldHead, review.PullRequest{Number: 5, State: "OPEN", BaseRef: "main"}
+			s.heads[own], s.pulls[own] = oldHead, jobs("main")
 			s.onIntent = func(e effects.Effect) {
 				if e.Target.PR == 5 {
 					s.pulls[own] = review.PullRequest{Number: 5, State: "OPEN", BaseRef: "develop"}
 				}
 			}
 		}, review.Superseded, "#5 goes to develop meanwhile: the commits are on " + own, []string{own}},
+		{"a person opened one of what was left behind", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own], s.pulls[own] = oldHead, persons()
+		}, review.Opened, own + " (#5) stays as it is: its pull request has other words than prloop's", []string{own, own + "-2"}},
+		{"its pull request has a person's words", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			p := jobs("main")
+			p.Body = "My reasons."
+			s.heads[own], s.pulls[own] = oldHead, p
+		}, review.Opened, own + " (#5) stays as it is: its pull request has other words than prloop's", []string{own, own + "-2"}},
+		{"a person adds words to its pull request", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			p := jobs("main")
+			p.Body += "\nMy reasons."
+			s.heads[own], s.pulls[own] = oldHead, p
+		}, review.Updated, "the pull request is updated", []string{own}},
+		{"its pull request is by an earlier account of prloop's", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			p := jobs("main")
+			p.Author.Login = "bot-of-yore"
+			s.heads[own], s.pulls[own] = oldHead, p
+		}, review.Updated, "the pull request is updated", []string{own}},
+		{"a person opens one meanwhile", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.heads[own] = oldHead
+			s.meanwhile = func() { s.pulls[own] = persons() }
+		}, review.Opened, own + " (#5) stays as it is: its pull request has other words than prloop's", []string{own, own + "-2"}},
+		{"a person opens one once it is pushed", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) {
+			s.onPush = func() { s.pulls[own] = persons() }
+		}, review.Superseded, "#5 has other words than prloop's: the commits are on " + own, []string{own}},
 		{"the server says no", []review.JobWork{wants("Docs", ""), idle(nil)}, func(s *server, _ *Request) { s.refuses = "the branch is protected" }, review.Refused, "the branch is protected", nil},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -17,11 +17,14 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 		Nonce string `json:"nonce"`
 		Pull  int    `json:"pull,omitempty"`
 		URL   string `json:"url,omitempty"`
-		// Closed says that the one that was pushed to is not open any more.
+		// Closed says that the one that was pushed to is not open any more, or that a person opened one.
 		Closed string `json:"closed,omitempty"`
 	}
 	p, err := do(ctx, l, steps, "look for the pull request", func(ctx context.Context) (proposal, error) {
-		pull, astray, err := l.pullsOf(ctx, req, s.place.Branch) // somebody may have opened or closed it meanwhile
+		pull, astray, err := l.pullsOf(ctx, req, s.place.Branch)          // somebody may have opened or closed it meanwhile
+		if err == nil && pull.Number == 0 && astray.BaseRef == req.Base { // a person opened it meanwhile
+			return proposal{Closed: fmt.Sprintf("#%d %s", astray.Number, otherWords)}, nil
+		}
 		if err == nil && s.place.Pull != 0 && pull.Number == 0 && astray.Number == 0 {
 			return proposal{Closed: closedWords(s.place.Pull)}, nil
 		}
