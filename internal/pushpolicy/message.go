@@ -129,7 +129,9 @@ var (
 	releases = lazyregexp.New(`(?i)\b(release)[ _-]+(as)\b(\s*:)`)
 	closed   = lazyregexp.New(`^` + closing)
 	closes   = lazyregexp.New(closing + `(?:[\pL\pN_./-]*#+[0-9]|[^\s\x60]*://[^\s\x60]*)`)
-	key      = lazyregexp.New(linking + `(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
+	// item is a work item of Azure Boards, which any word before it may move: `Validate AB#12`.
+	item = lazyregexp.New(`(?i)\bAB#+[0-9]`)
+	key  = lazyregexp.New(linking + `(?:(?:\]\([^()]*\))?[^\pL\pN]+(?:(?:and|or)[^\pL\pN]+)?[a-z][a-z0-9_]+[- ][0-9]+)+`)
 	// reverts takes what was reverted out of the next release, released, chore and announced are what workflows pass over, and others begins the subjects that git and forges
 	// make, which linters and changelogs leave out.
 	reverts   = lazyregexp.New(`(?i)\b(reverts)\s+(commits?)\b`)
@@ -198,6 +200,7 @@ func inert(s string) string {
 		}
 		return reference.ReplaceAllStringFunc(m, dropMarks("#", "no. "))
 	})
+	s = item.ReplaceAllStringFunc(s, dropMarks("#", "no. "))
 	s = key.ReplaceAllStringFunc(s, func(m string) string { return keyNumber.ReplaceAllString(m, " ${1}") })
 	s = order.ReplaceAllString(s, "${1}${2}")
 	s = state.ReplaceAllString(s, "${1} (${2})")

@@ -82,6 +82,7 @@ func TestPlainMarkdown(t *testing.T) {
 		"EOF\nBASH_ENV=x y\n\tEOF\n    EOF\nIt is.\n\n```\nelse\n```":   " EOF\n BASH_ENV=x y\n \tEOF\n    EOF\nIt is.\n\n```\n else\n```",
 		"Fixes LIN-123 and `closes SEC-7`\n\n```\n^ABC-12 Fixed\n```":   "Fixes LIN 123 and `closes SEC 7`\n\n```\nABC-12 Fixed\n```",
 		"`fixes #16` `Closes https://x.example/17`\nResolves: a/b#3":    "`fixes no. 16` `Closes (link)`\nResolves: a/b no. 3",
+		"`Removed AB#123` and Validate ab##7, not CAB#1":                "`Removed AB no. 123` and Validate ab no. 7, not CAB#1",
 		"ABC-12 it is #close #time 2d, CU-8669abc[closed]. A #major":    "ABC-12 it is close time 2d, CU-8669abc (closed). A major",
 		"Depends-On: x\n##vso[task.x]y of it\n::warning::a b":           " Depends-On: x\nvso[task.x]y of it\nwarning::a b",
 		"- [ ] `a[i]` is \"x\", see [the docs](docs/a.md#b-1)\n\n---\n": "- [ ] `a[i]` is \"x\", see [the docs](docs/a.md#b-1)\n\n---\n",
@@ -114,7 +115,7 @@ func TestTrailersAreOurs(t *testing.T) {
 }
 
 // actedAnywhere is what forges, trackers, release tools and CIs act on in a commit message, and in Markdown that becomes one.
-const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d)|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|(?-i:\b[A-Z]{2,}-\d+) #[a-z]|#(?:major|minor|patch|none)\b|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)(?:\(release\)|(?:\([^()]*\))?\s*:\s*release\b)|\bbump\s*:|\A\s*release\s*:|\A\s*\w+!:|(?m:^\s*::)|##[a-z]*\[|(?m:^\w+$)|(?m:^\w+(=|<<))|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|` +
+const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z]{2,} \d+, )?[A-Z]{2,}-\d)|\bAB#\d|BREAKING[ _-]CHANGE|\+semver|BEGIN_COMMIT|(?:\A|\W)\^[a-z]\w*-\d|\bCU-\w+\[[^\[\]]*\]|(?-i:\b[A-Z]{2,}-\d+) #[a-z]|#(?:major|minor|patch|none)\b|release[ _-]as\s*:|\breverts +commits?\b|\b(?:chore|build|ci)(?:\(release\)|(?:\([^()]*\))?\s*:\s*release\b)|\bbump\s*:|\A\s*release\s*:|\A\s*\w+!:|(?m:^\s*::)|##[a-z]*\[|(?m:^\w+$)|(?m:^\w+(=|<<))|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|\*\*\*NO_CI|` +
 	`(?m:^[a-z0-9]+(-[a-z0-9]+)+\s*:)`
 
 // acted is all of that, and what acts in a commit message alone.
@@ -125,7 +126,7 @@ var acted = regexp.MustCompile(actedAnywhere + `|#\w|\A\s*(?:revert:?\s+[″′]
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"fixes #1", "[skip ci]", "@a", "x\nCo-authored-by: y", "[[a]skip ci]", "##1", "@@@x", "http://x#1", "GH-GH-1", "***x***", "a[#[skip ci]]", "fixup! fixup!x", "\u200b@\u200bx",
 		"###", "#\u0301x", "[skip [x] ci]", "@#x", "#@x", "a-b:c", "***[skip ci]***", "::::", "w w w.x", "www.GH-1", "[@skip ci]", "[sk#ip ci]", "feat!!: x", "BREAKING-CHANGE: x", "++semver", "/!/x", "fixes A-B-1-2", "fixes AB-1, AB-2 and [AB-3]", "bors bors r+", "^^A-1 CU-1[x][y]", "CU-1[[x]]", "release-as-as:", "fixup! Revert \"x\"", "chore(chore(release))", "chore(x): bump: x", "bump::x", "release!: bump!: x", "bump fix: x", "merge  branch", "reverts  commit", "$$((x", "$\u200b(x", "###[x", "BEGIN__COMMIT", ":::x", "\"; id", "EOF", "A=b", "A<<B",
-		"AB-1 ##close", "##major", "fixes ##1", "closes: x://y", "=0", "###vso[x", "Depends-On: x"} {
+		"AB-1 ##close", "Done AB##1", "##major", "fixes ##1", "closes: x://y", "=0", "###vso[x", "Depends-On: x"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, subject, body string) {
