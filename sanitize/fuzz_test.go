@@ -242,6 +242,7 @@ func TestLastLine(t *testing.T) {
 		" a\n\tb  c\n":                                        "a b c",
 		"one two " + strings.Repeat("x ", 20):                 "… " + strings.TrimSpace(strings.Repeat("x ", 20)),
 		"q7Rz2Lm9Xc4Vb8Nt1Wk6" + strings.Repeat(" is bad", 5): "…" + strings.Repeat(" is bad", 5),
+		"zz " + strings.Repeat("y", 40):                       "… " + strings.Repeat("y", 40),
 		strings.Repeat("x", 41):                               "…",
 		token + " and " + strings.Repeat("y", 32):             "… and " + strings.Repeat("y", 32),
 		token + " and " + strings.Repeat("y", 25):             "[REDACTED] and " + strings.Repeat("y", 25),

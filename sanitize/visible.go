@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/spelling"
@@ -75,12 +74,12 @@ func Line(s string, limit int) string {
 // LastLine is Line of the end of a text, at most limit bytes long. A word that is cut is left out: it may be a value that only a later reader of the line
 // knows for a secret.
 func LastLine(s string, limit int) string {
-	s = strings.TrimSpace(Redact(s))
-	if len(s) > limit {
+	s, _ = Visible(Redact(s))
+	if s = strings.Join(strings.Fields(s), " "); len(s) > limit {
 		s = s[len(s)-limit-1:]
-		s = "…" + s[strings.IndexFunc(s+" ", unicode.IsSpace):]
+		s = "…" + s[strings.IndexByte(s+" ", ' '):]
 	}
-	return Line(s, limit+1)
+	return s
 }
 
 // Terminal makes text safe to print: what is left is printable, newline and tab. Control bytes and hidden characters
