@@ -100,6 +100,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 		return err
 	}
 	asked := pushpolicy.AskedOf(o.Task, stood)
+	asked.Links = standing.included.Links
 	work.refuse(asked.Check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)
 	if err != nil {

@@ -38,8 +38,8 @@ func (in *Instructions) Add(links *Links, sizes map[string]int64, read func(name
 		if !markdown(name) || vendored.MatchString(name) {
 			return false
 		}
-		aliases, _ := links.aliases(name)
-		return is(name) || slices.ContainsFunc(aliases, is)
+		aliases, all := links.aliases(name)
+		return !all || is(name) || slices.ContainsFunc(aliases, is)
 	}
 	var first []string
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
@@ -64,7 +64,7 @@ func instructs(name string) bool {
 }
 
 var (
-	fence    = lazyregexp.New("^\\s*(`{3,}|~{3,})([^`]*)$")
+	fence    = lazyregexp.New("^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$")
 	codeSpan = lazyregexp.New("``[^\n]*?``|`[^`\n]*`")
 	// imported is a path behind an @, in which a blank has a backslash before it.
 	imported = lazyregexp.New(`(?:^|\s)@((?:[^\s\\]|\\ )+)`)
@@ -73,26 +73,35 @@ var (
 // imports takes what a text imports outside of code. Tools look from the file's own folder, some from the root.
 func (in *Instructions) imports(file, text string) {
 	open := ""
+	var code []string // since the fence that is open
 	for line := range strings.Lines(text) {
 		m := fence.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		switch {
-		case m != nil && open == "":
-			open = m[1]
-		case m != nil && strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
-			open = ""
+		case m == nil && open == "":
+			in.importsOf(file, line)
+		case m == nil:
+			code = append(code, line)
+		case open == "":
+			open = m[1] + m[3]
+		case strings.HasPrefix(m[1]+m[3], open) && strings.TrimSpace(m[2]+m[4]) == "":
+			open, code = "", nil
 		}
-		if m != nil || open != "" {
+	}
+	for _, line := range code { // nobody closed it: tools may not take it for one
+		in.importsOf(file, line)
+	}
+}
+
+// importsOf takes what a line imports.
+func (in *Instructions) importsOf(file, line string) {
+	for _, m := range imported.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {
+		way, _, _ := strings.Cut(strings.ReplaceAll(m[1], `\ `, " "), "#")
+		way = strings.TrimRight(way, ".,;:!?)")
+		if way == "" || path.IsAbs(way) {
 			continue
 		}
-		for _, m := range imported.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {
-			way, _, _ := strings.Cut(strings.ReplaceAll(m[1], `\ `, " "), "#")
-			way = strings.TrimRight(way, ".,;:!?)")
-			if way == "" || path.IsAbs(way) {
-				continue
-			}
-			in.imported[spelling.Fold(path.Join(".", way))] = true
-			in.imported[spelling.Fold(path.Join(path.Dir(file), way))] = true
-		}
+		in.imported[spelling.Fold(path.Join(".", way))] = true
+		in.imported[spelling.Fold(path.Join(path.Dir(file), way))] = true
 	}
 }
 

@@ -52,6 +52,8 @@ func TestWhatInstructionsImportIsProtected(t *testing.T) {
 		"docs/deep.md":             "@deeper.md\n",
 		"docs/deeper.md":           "@../src/main.go\n",
 		"src/main.go":              "// see @src/other.go\n",
+		"b/CLAUDE.md":              "~~~ `x`\n@in/tildes.md\n~~~\n@behind/tildes.md\n    ```\n@behind/indented.md\n",
+		"c/CLAUDE.md":              "```\n@in/open.md\n",
 		"app/GEMINI.md":            "@Local.md @lib/root.md\n",
 		".claude/rules/a.md":       "@rules/b.md\n",
 		"vendor/x/CLAUDE.md":       "@docs/vendored.md\n",
@@ -62,7 +64,7 @@ func TestWhatInstructionsImportIsProtected(t *testing.T) {
 	}, map[string]string{"AGENTS.md": "docs/guide.md", "docs/after.md": "../moved.md"})
 	for name, want := range map[string]bool{
 		"docs/rules.md": true, "docs/a b.md": true, "README": true, "docs/deep.md": true, "docs/deeper.md": true, "src/main.go": true, "app/local.md": true, "lib/root.md": true,
-		"app/lib/root.md": true, ".claude/rules/rules/b.md": true, "rules/b.md": true, "docs/linked.md": true, "docs/after.md": true, "moved.md": true, "missing.md": true,
+		"app/lib/root.md": true, ".claude/rules/rules/b.md": true, "rules/b.md": true, "docs/linked.md": true, "docs/after.md": true, "moved.md": true, "missing.md": true, "behind/tildes.md": true, "behind/indented.md": true, "in/open.md": true, "in/tildes.md": false,
 		"docs/span.md": false, "own.md": false, "etc/all.md": false, "docs/mail.md": false, "docs/word.md": false, "docs/fence.md": false, "docs/line.md": false, "docs/tilde.md": false,
 		"src/other.go": false, "docs/vendored.md": false, "docs/plain.md": false, "docs/plainly.md": false, "docs/ci.md": false,
 	} {

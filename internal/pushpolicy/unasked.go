@@ -21,7 +21,7 @@ var ordinary = []string{
 	"go", "python", "javascript", "typescript", "tsx", "java", "ruby", "rust", "c", "c++", "c#", "php", "kotlin", "scala", "clojure", "swift", "objective-c", "objective-c++",
 	"dart", "lua", "perl", "r", "julia", "haskell", "ocaml", "f#", "visual basic .net", "elixir", "erlang", "elm", "zig", "nim", "crystal", "pascal", "fortran", "fortran free form",
 	"cobol", "assembly", "solidity", "cuda", "glsl", "verilog", "systemverilog", "vhdl", "common lisp", "scheme", "racket",
-	"html", "css", "scss", "sass", "less", "vue", "svelte", "astro", "handlebars", "pug", "haml",
+	"html", "css", "scss", "sass", "less", "vue", "svelte", "astro",
 	"sql", "graphql", "protocol buffer", "thrift", "markdown", "mdx", "restructuredtext", "asciidoc", "tex",
 }
 
@@ -30,16 +30,18 @@ var templates = []string{"html+erb", "jinja", "go template"}
 
 var (
 	// pages are the endings of templates that are pages unless their name has another ending before.
-	pages = lazyregexp.New(`(?i)\.(hbs|handlebars|ejs|mustache|njk|liquid|twig|pug|slim|haml)$`)
-	// more are the endings of further such files.
+	pages = lazyregexp.New(`(?i)\.(hbs|handlebars|ejs|[hl]?eex|mustache|njk|liquid|twig|pug|slim|haml|jspx?|cshtml|razor|templ)$`)
+	// terraform are the files that bots plan wherever they stand.
+	terraform = lazyregexp.New(`(?i)\.(tf|tfvars|tofu|hcl)(\.json)?$`)
+	// more are further endings of ordinary files.
 	more = lazyregexp.New(`(?i)\.(pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|lhs|yy?|l|mly|mll|pest|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
-		`slim|[hl]?eex|ejs|mustache|njk|liquid|twig|jspx?|cshtml|razor|a?xaml|qml|templ|styl|p(ost)?css|org|texi|texinfo|pod|typ|bib)$`)
+		`a?xaml|qml|styl|p(ost)?css|org|texi|texinfo|pod|typ|bib)$`)
 	// read are names of data that people or the program read, and nothing else does. They count for files that stand: a new one could be meant for another reader.
 	read = lazyregexp.New(`(?i)\.(po|pot|xlf|xliff|arb|resx|strings|stringsdict|xcstrings|storyboard|xib|xsd|wsdl|avsc|avdl|fbs|capnp|smithy|svg|csv|tsv)$|` +
 		`(^|/)(_?locales?|i18n|l10n|langs?|translations|messages)/([\w-]+/)?[\w.-]+\.(json|properties)$|(^|/)messages([_-]\w+)?\.(json|properties)$|(^|/)config/locales/[\w.-]+\.ya?ml$|` +
 		`(^|/)src/main/resources/(.*/)?[\w.-]+\.(properties|ya?ml|xml|json|sql)$|(^|/)meta-inf/services/|(^|/)res/[a-z0-9-]+/[^/]+\.xml$|` +
 		`(^|/)(androidmanifest\.xml|info\.plist|appsettings(\.\w+)?\.json|(openapi|swagger)\.(ya?ml|json)|publicapi\.(un)?shipped\.txt|api/\w+\.(txt|api))$|` +
-		`(^|/)(readme|changelog|changes|news|history|authors|contributors|license|copying|notice|todo)(\.txt)?$`)
+		`(?-i:(^|/)(README|Readme|CHANGELOG|Changelog|ChangeLog|CHANGES|NEWS|HISTORY|AUTHORS|CONTRIBUTORS|LICENSE|COPYING|NOTICE|TODO)(\.txt)?$)`)
 )
 
 // Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names. What is no source, page,
@@ -49,7 +51,9 @@ type Asked struct {
 	files, said map[string]bool
 	// beside are the folders of those files.
 	beside map[string]bool
-	// repo is what links to files name.
+	// Links are those of the trees: what they lead to is what their names say, too.
+	Links Links
+	// repo is the name of the repository in links to files.
 	repo string
 	// stood are the files before any fix, tests the folders with source of tests in them, and above those that have some below; nil where they are not known.
 	stood, tests, above map[string]bool
@@ -100,14 +104,21 @@ func AskedOf(task review.Task, stood []string) Asked {
 // Refuse says why a fix may not change a file; empty means that it may.
 func (a Asked) Refuse(name string) string {
 	switch {
-	case a.files[name], a.mentioned(name):
+	case a.asks(name):
+	case terraform.MatchString(name):
+		return unasked
 	case !a.ofChart(name) && (source(name) || a.ofTests(name)):
 	case (a.stood == nil || a.stood[name]) && read.MatchString(name):
 	default:
-		return "it holds settings, data or a script, the pull request does not change it, and no finding names it"
+		return unasked
 	}
 	return ""
 }
+
+// asks reports that the pull request changes a file, or that a finding names it.
+func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
+
+const unasked = "it holds settings, data or a script, the pull request does not change it, and no finding names it"
 
 // ofChart reports that Helm takes a file for a part of what it deploys, whatever its ending.
 func (a Asked) ofChart(name string) bool {
@@ -122,18 +133,15 @@ func (a Asked) ofChart(name string) bool {
 // source reports that a file is source, a page or prose.
 func source(name string) bool {
 	language, made := lang.Of(name), strings.TrimSuffix(name, path.Ext(name))
-	if slices.Contains(templates, language) || path.Ext(made) != "" && pages.MatchString(name) {
-		return slices.Contains(ordinary, lang.Of(made))
+	if slices.Contains(templates, language) || pages.MatchString(name) && path.Ext(made) != "" {
+		return slices.Contains(ordinary, lang.Of(made)) || more.MatchString(made)
 	}
-	return slices.Contains(ordinary, language) || more.MatchString(name)
+	return slices.Contains(ordinary, language) || pages.MatchString(name) || more.MatchString(name)
 }
 
 // ofTests reports that a file belongs to tests: it stands in a folder of tests that had some in source, or is data beside such. A name alone frees nothing, as
-// the fixer may have chosen it, and an environment may be called test. Terraform is planned wherever it stands.
+// the fixer may have chosen it, and an environment may be called test.
 func (a Asked) ofTests(name string) bool {
-	if lang.Of(name) == "hcl" {
-		return false
-	}
 	parts := strings.Split(path.Dir(name), "/")
 	for i, part := range parts {
 		if testFolders.MatchString(part) && (a.above == nil || a.above[strings.Join(parts[:i+1], "/")]) || isData(part+"/") && a.testsIn(path.Join(".", strings.Join(parts[:i], "/"))) {
@@ -150,7 +158,11 @@ func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 	var refused []review.Refusal
 	for _, c := range changes {
 		for _, name := range c.names() {
-			if why := a.Refuse(name); why != "" && !globs.Any(allow, name) {
+			why := a.Refuse(name)
+			if why == "" && !a.asks(name) {
+				why = a.Links.protected(name, a.Refuse)
+			}
+			if why != "" && !globs.Any(allow, name) {
 				refused = append(refused, refuse(RuleUnasked, name, why))
 			}
 		}
@@ -158,7 +170,7 @@ func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 	return refused
 }
 
-// hear notes what may be paths in texts. A script without blanks around names is no part of those in ASCII.
+// hear notes what may be paths in texts. Chinese and other languages have no blanks around a name, so words of ASCII alone are noted too.
 func (a Asked) hear(texts ...string) {
 	for _, text := range texts {
 		text = strings.ReplaceAll(text, `\`, "/")
@@ -182,9 +194,12 @@ func (a Asked) note(word string) {
 		word := strings.TrimSuffix(strings.TrimPrefix(word, mark), mark)
 		word = strings.TrimPrefix(strings.TrimRight(word, "."), "./")
 		a.said[strings.TrimPrefix(word, "/")] = true
-		if _, rest, in := strings.Cut(word, "/"+a.repo+"/blob/"); in {
-			_, rest, _ = strings.Cut(rest, "/")
-			a.said[rest] = true
+		if i := strings.Index(strings.ToLower(word), "/"+strings.ToLower(a.repo)+"/blob/"); i >= 0 && len(word) == len(strings.ToLower(word)) {
+			// The name of a branch may have slashes: what is behind any may be the path.
+			_, rest, _ := strings.Cut(word[i+len("/"+a.repo+"/blob/"):], "/")
+			for more := rest != ""; more; _, rest, more = strings.Cut(rest, "/") {
+				a.said[rest] = true
+			}
 		}
 		for _, side := range []string{"a/", "b/"} {
 			if rest, in := strings.CutPrefix(word, side); in {
@@ -193,6 +208,8 @@ func (a Asked) note(word string) {
 		}
 	}
 }
+
+var capitals = lazyregexp.New(`^[A-Z][A-Z_-]+$`)
 
 // mentioned reports whether a finding has a file's path in its words, or the end of it from a folder on. A name alone means the file at the root or beside what the
 // pull request and the findings are about, and has a dot or is in capitals: others are mostly words.
@@ -205,5 +222,5 @@ func (a Asked) mentioned(name string) bool {
 		}
 	}
 	base := parts[last]
-	return a.said[base] && a.beside[path.Dir(name)] && (strings.Contains(base, ".") || base == strings.ToUpper(base))
+	return a.said[base] && a.beside[path.Dir(name)] && (strings.Contains(base, ".") || capitals.MatchString(base))
 }

@@ -26,7 +26,7 @@ func asked(stood ...string) Asked {
 func TestUnasked(t *testing.T) {
 	stood := []string{"ui/locales/de.json", "src/main/resources/application.yml", "CHANGELOG", "docs/deps.txt", "app/src/main/res/values/strings.xml", "appsettings.json", "environments/test/main.tf",
 		"features/flags.yaml", "pkg/a_test.go", "tests/unit/test_a.py", "e2e/run.sh", "api/openapi.yaml", "openapi-deployment.yaml", "charts/app/Chart.yaml", "charts/app/templates/web.yaml",
-		"roles/locale/tasks/main.yml", "clusters/translations/x.yaml", "src/infra/resources/main.tf", "tests/main.tf", "schema.prisma", "web.yaml.ftl", "mail/templates/a.html"}
+		"roles/locale/tasks/main.yml", "clusters/translations/x.yaml", "src/infra/resources/main.tf", "tests/main.tf", "schema.prisma", "web.yaml.ftl", "scripts/changelog", "ui/locales/x.tf.json", "mail/templates/a.html"}
 	for name, want := range map[string]bool{
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, // of the pull request
 		"deploy/dev/values.yaml": true, "data/rates.bin": true, // what findings are about
@@ -34,14 +34,14 @@ func TestUnasked(t *testing.T) {
 		"texts/de.json": false, "other/fr.json": false, "deploy/prod/values.yaml": false, "web/locales/it.json": false, "web/locales/xfr.json": false, "release": false, "bin/release": false, "test": false,
 		"limits.toml": false, "ci/steps.yml": false, // the last stands in code that a finding quotes
 		"any/source.go": true, "docs/page.md": true, "web/page.html": true, "db/1.sql": true, "new/module.py": true, "a.pyx": true, "x.twig": true, // source, pages and prose
-		"page.html.erb": true, "mail.html.j2": true, "model.go.tmpl": true, "web.yaml.erb": false, "helmfile.yaml.gotmpl": false, "init.sh.tmpl": false, "sudoers.j2": false, "x.tmpl": false, "card.hbs": true, "card.html.twig": true, "app.yaml.hbs": false, "nginx.conf.ejs": false, // what templates make
+		"page.html.erb": true, "mail.html.j2": true, "model.go.tmpl": true, "web.yaml.erb": false, "helmfile.yaml.gotmpl": false, "init.sh.tmpl": false, "sudoers.j2": false, "x.tmpl": false, "card.hbs": true, "card.html.twig": true, "app.yaml.hbs": false, "nginx.conf.ejs": false, "rel/env.sh.eex": false, "rel/vm.args.eex": false, "page.html.heex": true, "x.heex": true, "nginx.conf.templ": false, "x.coffee.erb": true, // what templates make
 		"ui/locales/de.json": true, "src/main/resources/application.yml": true, "CHANGELOG": true, "app/src/main/res/values/strings.xml": true, "appsettings.json": true, // data that stands
 		"api/openapi.yaml": true, "docs/deps.txt": false, "openapi-deployment.yaml": false, "roles/locale/tasks/main.yml": false, "clusters/translations/x.yaml": false, "src/infra/resources/main.tf": false, "schema.prisma": false, "web.yaml.ftl": false, "ui/locales/new.json": false, "clusters/locales/evil.yaml": false, "docs/new.txt": false,
 		"pkg/testdata/a.json": true, "pkg/a.snap": true, "tests/run.sh": true, "tests/unit/data/a.yaml": true, "tests/fixtures/new.yaml": true, // tests and what belongs to them
 		"environments/test/main.tf": false, "environments/test/new.tf": false, "features/flags.yaml": false, "prod/test_evil.tf": false, "charts/test-evil.yaml": false, "clusters/tests/evil.yaml": false, "e2e/run.sh": false,
-		"tests/main.tf": false, "tests/evil/main.tf": false, "fixtures/a.json": false, "evil.verified.yaml": false, "pkg/evil.verified.tf": false, "clusters/testdata/evil.yaml": false, "prod/evil.verified.tf": false, "policy.rego": false, "cron.d/test-evil": false,
+		"tests/main.tf": false, "tests/evil/main.tf": false, "tests/evil/main.tf.json": false, "tests/x.auto.tfvars.json": false, "tests/main.tofu": false, "ui/locales/x.tf.json": false, "fixtures/a.json": false, "evil.verified.yaml": false, "pkg/evil.verified.tf": false, "clusters/testdata/evil.yaml": false, "prod/evil.verified.tf": false, "policy.rego": false, "cron.d/test-evil": false,
 		"charts/app/templates/evil.md": false, "charts/app/templates/tests/evil.py": false, "mail/templates/b.html": true, "src/evil.d": false, // what Helm and make read
-		"scripts/x.sh": false, "x.ps1": false, "infra/main.tf": false, "tools/x.bzl": false, "jobs/x.groovy": false, "x.mk": false, "a.xml": false, "notes.txt": false, "Procfile": false, "x.unheard": false,
+		"scripts/changelog": false, "scripts/x.sh": false, "x.ps1": false, "infra/main.tf": false, "tools/x.bzl": false, "jobs/x.groovy": false, "x.mk": false, "a.xml": false, "notes.txt": false, "Procfile": false, "x.unheard": false,
 	} {
 		if got := asked(stood...).Refuse(name) == ""; got != want {
 			t.Errorf("%q may be changed: %v", name, got)
@@ -58,7 +58,7 @@ func TestUnasked(t *testing.T) {
 func TestNamesInWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Add it to locales/de.json.": true, "Add it to /locales/de.json": true, "in _locales/de.json_, or so": true, "请同时更新locales/de.json文件。": true, "locales/de.jsonにも": true, "locales/de.json에도": true,
-		"https://github.com/acme/widgets/blob/0123abc/locales/de.json#L3": true, "https://github.com/evil/widgets/blob/0123abc/locales/de.json": false, "all files in locales/": false, "GET /locales/ fails": false, "@locales/de.json": true, `locales\de.json:3`: true, "<locales/de.json>": true,
+		"https://github.com/acme/widgets/blob/0123abc/locales/de.json#L3": true, "https://github.com/Acme/Widgets/blob/feature/x/locales/de.json": true, "https://github.com/evil/widgets/blob/0123abc/locales/de.json": false, "all files in locales/": false, "GET /locales/ fails": false, "@locales/de.json": true, `locales\de.json:3`: true, "<locales/de.json>": true,
 		"[de](./locales/de.json)": true, "--- a/locales/de.json": true, "app/locales/de.json": false, "locales/de.json.bak": false, "xlocales/de.json": false, "the locales": false, "de.json": false, "locales/de.json5": false,
 	} {
 		a := AskedOf(review.Task{Repo: review.Repo{Owner: "acme", Name: "widgets"}, Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "src/a.go", Description: text}}}}, []string{"src/a.go"})
@@ -77,12 +77,16 @@ func TestUnaskedChanges(t *testing.T) {
 	if want := []string{RuleUnasked + " new.yaml", RuleUnasked + " settings.yaml"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	linked := asked("conf/app.yaml", "docs")
+	linked.Links.Add(map[string]string{"conf/app.yaml": "../app.md", "docs": "text"})
+	if got := linked.Check([]Change{edit("app.md"), edit("text/a.md")}, nil); len(got) != 1 || got[0].Path != "app.md" {
+		t.Errorf("what links lead to: %v", got)
+	}
 	if got := (Asked{}).Check([]Change{edit("a.yaml")}, nil); len(got) != 1 {
 		t.Errorf("nobody asked, and got %v", got)
 	}
 }
 
-// The words of findings are looked through once, however many files a fixer changes.
 func BenchmarkUnasked(b *testing.B) {
 	words := strings.Repeat("see a/b/c.yaml and other words, ", 30000)
 	var changes []Change
