@@ -47,7 +47,7 @@ func TestSuite(t *testing.T) {
 // refuse makes a file refuse that anything is over.
 func refuse(t *testing.T, address string) (allow func()) {
 	_, path, _ := strings.Cut(address, ":")
-	db, err := sql.Open("sqlite", database.SQLiteURI(path, ""))
+	db, err := sql.Open("sqlite", database.SQLiteURI(path, "_pragma=busy_timeout(10000)")) // the engine may be writing
 	if err != nil {
 		t.Fatal(err)
 	}
