@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,9 +35,16 @@ func TestEveryExpressionCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exported := map[string]ast.Expr{} // by the name of the package and their own
+	for _, files := range packages {
+		for name, e := range constants(files) {
+			exported[files[0].Name.Name+"."+name] = e
+		}
+	}
 	seen := 0
 	for _, files := range packages {
 		known := constants(files)
+		maps.Copy(known, exported)
 		takes := helpers(files)
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
@@ -157,6 +165,10 @@ func value(e ast.Expr, known map[string]ast.Expr) (string, bool) {
 	case *ast.Ident:
 		if of, ok := known[e.Name]; ok {
 			return value(of, known)
+		}
+	case *ast.SelectorExpr:
+		if p, ok := e.X.(*ast.Ident); ok && known[p.Name+"."+e.Sel.Name] != nil {
+			return value(known[p.Name+"."+e.Sel.Name], known)
 		}
 	case *ast.ParenExpr:
 		return value(e.X, known)
