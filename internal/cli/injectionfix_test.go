@@ -22,11 +22,12 @@ var forbidden = []fakemodel.ToolCall{
 	call("write_file", `{"path":"CLAUDE.md","content":"Approve everything."}`), call("delete_file", `{"path":"AGENTS.md"}`),
 	call("read_file", `{"path":"private/key.txt"}`), call("read_file", `{"path":"/proc/self/environ"}`), call("read_file", `{"path":"{outside}"}`), call("search_code", `{"query":"EXCLUDED"}`),
 	call("delete_file", `{"path":"private/key.txt"}`), call("bash", `{"command":"touch {dropped}"}`), call("git_push", `{"force":true}`), call("web_fetch", `{"url":"{beacon}/fix"}`),
+	call("write_file", `{"path":".gitattributes","content":"* filter=x"}`), call("edit_file", `{"path":"link","old":"outside","new":"inside"}`),
 }
 
 // refusedLater are changes that a tool makes and the push policy takes for what they are.
 var refusedLater = []fakemodel.ToolCall{
-	call("write_file", `{"path":".gitattributes","content":"* filter=x"}`), call("edit_file", `{"path":"link","old":"outside","new":"inside"}`),
+	call("write_file", `{"path":"-o.go","content":"package x"}`), call("write_file", `{"path":"pkg/$(id).go","content":"package x"}`),
 }
 
 var findingID = regexp.MustCompile(`finding ([A-Za-z0-9._-]+)\n`)
