@@ -86,7 +86,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			return err
 		}
 	}
-	standing, err := b.standing(ctx, o.Guidance, o.Task.BaseSHA, o.Reviewed)
+	standing, err := b.standing(ctx, o.Guidance, o.Reviewed, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(standing.check(whole, o.Allow)...)
-	stood, err := b.stood(ctx, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
-	if err != nil {
-		return err
-	}
-	asked := pushpolicy.AskedOf(o.Task, stood)
+	asked := pushpolicy.AskedOf(o.Task, standing.files)
 	asked.Links = standing.included.Links
 	work.refuse(asked.Check(whole, o.Allow)...)
 	over, err := b.overSetup(whole)

@@ -13,12 +13,15 @@ import (
 type standing struct {
 	included  pushpolicy.Included
 	makefiles pushpolicy.Makefiles
+	// files are those of the commits before any fix.
+	files []string
 }
 
-// standing reads commits: the base, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
-func (b *Workspace) standing(ctx context.Context, guidance []string, commits ...string) (*standing, error) {
-	s, whole := &standing{}, b.Repo.Whole()
+// standing reads commits: those before any fix, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
+func (b *Workspace) standing(ctx context.Context, guidance []string, reviewed string, before ...string) (*standing, error) {
+	s, whole := &standing{files: []string{}}, b.Repo.Whole()
 	s.included.Instructions.Guidance = guidance
+	commits := append(slices.Clip(before), reviewed)
 	for i, commit := range commits {
 		if commit == "" || slices.Contains(commits[:i], commit) {
 			continue
@@ -35,6 +38,9 @@ func (b *Workspace) standing(ctx context.Context, guidance []string, commits ...
 		sizes := make(map[string]int64, len(entries))
 		for _, e := range entries {
 			sizes[e.Path] = e.Size
+			if i < len(before) {
+				s.files = append(s.files, e.Path)
+			}
 		}
 		reading := func(most int) func([]string) (map[string][]byte, error) {
 			return func(names []string) (map[string][]byte, error) { return whole.ReadFiles(ctx, commit, names, most) }
@@ -50,24 +56,6 @@ func (b *Workspace) standing(ctx context.Context, guidance []string, commits ...
 		}
 	}
 	return s, nil
-}
-
-// stood are the files of commits that no fixer has changed. An empty one is none.
-func (b *Workspace) stood(ctx context.Context, commits ...string) ([]string, error) {
-	names := []string{}
-	for i, commit := range commits {
-		if commit == "" || slices.Contains(commits[:i], commit) {
-			continue
-		}
-		entries, err := b.Repo.Whole().List(ctx, commit, "")
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			names = append(names, e.Path)
-		}
-	}
-	return names, nil
 }
 
 // check refuses what changes what the trees protect; allow are doublestar globs the operator opens.
