@@ -14,13 +14,7 @@ func included(t *testing.T, tree map[string]string) *Included {
 		sizes[name] = int64(len(text))
 	}
 	in := &Included{}
-	if err := in.Add(sizes, func(names []string) (map[string][]byte, error) {
-		got := map[string][]byte{}
-		for _, name := range names {
-			got[name] = []byte(tree[name])
-		}
-		return got, nil
-	}); err != nil {
+	if err := in.Add(sizes, reading(tree)); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -147,5 +141,16 @@ func TestNothingIsReadWithoutCI(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// reading gives the texts of some files of a tree.
+func reading(tree map[string]string) func(names []string) (map[string][]byte, error) {
+	return func(names []string) (map[string][]byte, error) {
+		texts := map[string][]byte{}
+		for _, name := range names {
+			texts[name] = []byte(tree[name])
+		}
+		return texts, nil
 	}
 }

@@ -32,13 +32,7 @@ func instructed(t *testing.T, tree, links map[string]string) *Included {
 		sizes[name] = int64(len(text))
 	}
 	in.Links.Add(links)
-	if err := in.Instructions.Add(&in.Links, sizes, func(names []string) (map[string][]byte, error) {
-		got := map[string][]byte{}
-		for _, name := range names {
-			got[name] = []byte(tree[name])
-		}
-		return got, nil
-	}); err != nil {
+	if err := in.Instructions.Add(&in.Links, sizes, reading(tree)); err != nil {
 		t.Fatal(err)
 	}
 	return in

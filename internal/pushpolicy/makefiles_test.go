@@ -16,13 +16,7 @@ func makefilesOf(t *testing.T, trees ...map[string]string) *Makefiles {
 		for name, text := range tree {
 			sizes[name] = int64(len(text))
 		}
-		if err := m.Add(sizes, func(names []string) (map[string][]byte, error) {
-			texts := map[string][]byte{}
-			for _, name := range names {
-				texts[name] = []byte(tree[name])
-			}
-			return texts, nil
-		}); err != nil {
+		if err := m.Add(sizes, reading(tree)); err != nil {
 			t.Fatal(err)
 		}
 	}
