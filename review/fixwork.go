@@ -18,8 +18,10 @@ type FixOrder struct {
 	Checks   int
 	// Setup is the setup command that failed before; nil when none did.
 	Setup *Check
-	// Allow are the globs of protected paths that the operator opened. Guidance are the names and globs of context.guidance, which are protected.
-	Allow, Guidance []string
+	// Allow are the globs of paths that the operator opened.
+	Allow []string
+	// Guidance are the names and globs of context.guidance, which are protected.
+	Guidance []string
 	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull
 	// request's own diff there. The scope brake holds all fixes together against that.
 	First            string

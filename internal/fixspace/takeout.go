@@ -144,10 +144,13 @@ func message(o review.FixOrder, said string) string {
 	return plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run}, pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
 }
 
+// mostMade is how often a message is made of what was made.
+const mostMade = 6
+
 // plain makes a message of an agent's words. A mark that is taken out may have stood in the middle of a secret: what is made is redacted and made plain again, until neither
 // changes anything (threats.md T742). Words that never come to rest are left out.
 func plain(said string, trailers ...pushpolicy.Trailer) string {
-	for range 6 {
+	for range mostMade {
 		subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
 		made := pushpolicy.Message(subject, body)
 		if made == said {
