@@ -15,7 +15,6 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -408,7 +407,7 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 	if snap.Conversation == nil {
 		return out, nil
 	}
-	diffs, functions := map[string]*diff.Diff{snap.Range.Head: {}}, outlines{l.History, map[[2]string][]symbols.Definition{}}
+	diffs, functions := map[string]*diff.Diff{snap.Range.Head: {}}, newOutlines(l.History)
 	since := func(commit string) (*diff.Diff, error) {
 		if d, known := diffs[commit]; known {
 			return d, nil

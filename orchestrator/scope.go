@@ -20,6 +20,8 @@ type outlines struct {
 	known   map[[2]string][]symbols.Definition
 }
 
+func newOutlines(h History) outlines { return outlines{h, map[[2]string][]symbols.Definition{}} }
+
 // of are those of a file; none where nobody knows its structure.
 func (o outlines) of(ctx context.Context, commit, path string) ([]symbols.Definition, error) {
 	key := [2]string{commit, path}

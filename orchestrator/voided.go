@@ -12,7 +12,6 @@ import (
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
-	"github.com/prloop/prloop/internal/symbols"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -38,7 +37,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 		return nil, nil, nil, nil
 	}
 	people, uncured := snap.persons(), map[string]string{}
-	look := surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}}
+	look := l.surroundings(snap)
 	for _, t := range snap.Conversation.Threads {
 		if !objections.GraveThread(t) {
 			continue
@@ -76,7 +75,7 @@ func (l *Loop) voided(ctx context.Context, req Request, snap Snapshot) (void, re
 // outdated are the threads about something grave, by id, near which the code is not as it was at the commit that somebody approved who said something there, by login in lower case
 // (threats.md T684). Where nobody has that commit any more it counts as other code.
 func (l *Loop) outdated(ctx context.Context, snap Snapshot) (map[string][]string, error) {
-	look, out := surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}}, map[string][]string{}
+	look, out := l.surroundings(snap), map[string][]string{}
 	for name := range snap.persons().Approved {
 		on := objections.ApprovedOn(snap.Discussion, name)
 		for _, t := range snap.Conversation.Threads {
@@ -124,7 +123,12 @@ type surroundings struct {
 	snap     Snapshot
 	recorded []Reported
 	// diffs are what became of one file between two commits.
-	diffs map[[3]string]*diff.Diff
+	diffs     map[[3]string]*diff.Diff
+	functions outlines
+}
+
+func (l *Loop) surroundings(snap Snapshot) surroundings {
+	return surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}, functions: newOutlines(l.History)}
 }
 
 // void reports whether a thread is such a one, and whether its code is as it was. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not
@@ -198,7 +202,7 @@ func (b surroundings) shown(ctx context.Context, t conversation.Thread) (bool, e
 	if err != nil { // nobody has that commit
 		return false, context.Cause(ctx)
 	}
-	return outlines{b.l.History, map[[2]string][]symbols.Definition{}}.stands(ctx, d, t.Fact, t.CuredAt(), b.snap.Range.Head)
+	return b.functions.stands(ctx, d, t.Fact, t.CuredAt(), b.snap.Range.Head)
 }
 
 // bad are the commits at which a thread counted: its own, those at which we said that its finding stands, or people spoke of that.
