@@ -24,7 +24,7 @@ import (
 // Dashboard is `prloop dashboard`.
 func Dashboard(h host.Host) subcommand.Command {
 	f := subcommand.Flags("dashboard")
-	var o pages
+	o := pages{named: "add --address URL, with the address that people use, or listen on 127.0.0.1"}
 	f.StringVar(&o.listen, "listen", "127.0.0.1:7447", "`ADDRESS` to listen on")
 	f.StringVar(&o.address, "address", "", "public `URL` of the dashboard, if it differs from the address")
 	return subcommand.Command{
@@ -75,8 +75,8 @@ func Dashboard(h host.Host) subcommand.Command {
 // keys are the sign-in links of a state folder.
 func keys(state string) dashboard.Keys { return dashboard.Keys{Dir: filepath.Join(state, "sign-in")} }
 
-// pages says where pages are served.
-type pages struct{ listen, address string }
+// pages says where pages are served. named is the advice where it takes an address.
+type pages struct{ listen, address, named string }
 
 // servedPages is a dashboard that is about to be served.
 type servedPages struct {
@@ -98,6 +98,10 @@ func (o pages) open(p subcommand.Process, d dashboard.Options) (servedPages, err
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return servedPages{}, advice.Misuse("choose another address for the dashboard", "%w", err)
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); ok && at.IP.IsUnspecified() && o.address == "" {
+		l.Close()
+		return servedPages{}, advice.Misuse(o.named, "the dashboard would listen on every address of this machine, and its links name none")
 	}
 	d.GitHub, d.Address = who.GitHub, who.Address
 	if o.address == "" {

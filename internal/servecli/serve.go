@@ -65,7 +65,7 @@ func (o *options) rules(f *pflag.FlagSet) {
 
 // Serve is `prloop serve`.
 func Serve(h host.Host) subcommand.Command {
-	var o options
+	o := options{pages: pages{named: "add --dashboard-url URL, with the address that people use, or serve the dashboard on 127.0.0.1"}}
 	f := subcommand.Flags("serve")
 	o.rules(f)
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "receive webhooks at `ADDRESS`: HOST:PORT, or unix:PATH")
