@@ -40,9 +40,17 @@ func (l line) plain(from, to int) bool {
 	return l.text[from:to] == string(l.words[l.at+from:l.at+to])
 }
 
-// lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element.
+// mailAddress stands where an answer by mail says whom it quotes: GitHub hides the addresses of people, and has some of its own. Many mail programs quote
+// without a mark, so that the words of others look like those of whoever answers.
+var mailAddress = lazyregexp.New(`(?i)\*\*\*@\*\*\*\.\*\*\*|\bnotifications@github\.com|@(?:noreply|reply)\.github\.com`)
+
+// lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element, and above what a mail quotes.
 func lines(comment string) (out []line) {
-	src := []byte(strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n"))
+	comment = strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n")
+	src, end := []byte(comment), len(comment)
+	if m := mailAddress.FindStringIndex(comment); m != nil {
+		end = strings.LastIndexByte(comment[:m[0]], '\n') + 1
+	}
 	words, open := bytes.Repeat([]byte{' '}, len(src)), elements(nil)
 	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -58,6 +66,9 @@ func lines(comment string) (out []line) {
 			keep(n, src, words)
 			for i := range n.Lines().Len() {
 				seg := n.Lines().At(i)
+				if seg.Start >= end {
+					return out
+				}
 				text := src[seg.Start:seg.Stop]
 				indent := len(text) - len(bytes.TrimLeft(text, " \t"))
 				out = append(out, line{text: strings.TrimRight(string(text[indent:]), " \t\r\n"), at: seg.Start + indent, words: words})

@@ -328,6 +328,28 @@ func TestLongCommentsAskNothing(t *testing.T) {
 	}
 }
 
+// What a mail quotes below an answer is the words of others, marked as a quote or not (threats.md T759).
+func TestQuotesOfMailsAskForNothing(t *testing.T) {
+	for says, head := range map[string]string{
+		"Outlook":          "________________________________\nFrom: somebody <notifications@github.com>\nSent: Monday, November 23, 2026 10:00 AM\nTo: acme/widgets <widgets@noreply.github.com>\nSubject: Re: [acme/widgets] Count (PR #7)\n\n",
+		"in German":        "-----Ursprüngliche Nachricht-----\r\nVon: somebody ***@***.***>\r\nAn: acme/widgets ***@***.***>\r\n\r\n",
+		"in Chinese":       "在 2026年11月23日，somebody ***@***.***> 写道：\n\n",
+		"on a telephone":   "On Monday, somebody <***@***.***> wrote:\n",
+		"an own address":   "On Monday, acme/widgets <reply+ABC@REPLY.github.com> wrote:\n\n",
+		"asking at a line": "!prloop help to ***@***.***\n",
+	} {
+		for _, ask := range []string{"!prloop fix", "!docs-drift everything", "@review-bot stop"} {
+			asks := trigger.Parse("Thanks.\n\n!prloop review\n\n"+head+ask+"\n\n"+ask+"\n", "review-bot")
+			if len(asks) != 1 || asks[0].Word != trigger.Review {
+				t.Errorf("%s: %+v", says, asks)
+			}
+		}
+	}
+	if asks := trigger.Parse("Co-authored-by: mona <1+mona@users.noreply.github.com>\n\n!prloop review\n", "review-bot"); len(asks) != 1 {
+		t.Errorf("a trailer: %+v", asks)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, row := range table {
 		if body, ok := row.in.(string); ok {
