@@ -128,7 +128,10 @@ func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (str
 	if err != nil {
 		return "", err
 	}
-	if err := checkBinary(patch); err != nil {
+	if err = checkReaders(patch); err == nil {
+		err = checkBinary(patch)
+	}
+	if err != nil {
 		return "", &PatchError{To: head, Detail: err.Error(), Err: err}
 	}
 	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,

@@ -170,8 +170,11 @@ var table = []row{
 	{is(git.ErrNothingStaged, "git add what the next commit is to have, or review all changes: prloop run --base HEAD"), advice.Usage},
 	{is(git.ErrEmptyPatch, "give a patch, such as: git diff | prloop run -"), advice.Usage},
 	{as(func(e *git.PatchError) string {
-		if errors.Is(e, git.ErrTooLarge) {
+		switch {
+		case errors.Is(e, git.ErrTooLarge):
 			return "leave large files out of it, or commit and review that: prloop run --commit HEAD"
+		case errors.Is(e, git.ErrOtherReader):
+			return "apply it on a branch (git am), go back, and review what came: git diff HEAD...BRANCH | prloop run -"
 		}
 		return "make it against HEAD, or check out the commit it was made against"
 	}), advice.Usage},
