@@ -41,7 +41,7 @@ type Dismissals struct {
 	Today string `json:"today"`
 	// Notes name those that do nothing, a sentence each.
 	Notes []string `json:"notes,omitempty"`
-	// Added are the files in which a pull request adds or changes dismissals, which do not count for it.
+	// Added are the files in which a change adds or changes dismissals that do not count for it.
 	Added []string `json:"added,omitempty"`
 }
 
@@ -52,18 +52,24 @@ const (
 )
 
 // readDismissals reads what counts for a round: at the base commit of a pull request, which cannot dismiss what is found in it, and of
-// the working tree of a local change.
+// the working tree of a local change. A commit or a patch may be anybody's: comments are read at its parent (threats.md T758).
 func (l *Loop) readDismissals(ctx context.Context, req Request, r Range, b review.Brief) (*Dismissals, error) {
 	if l.Dismissals == nil {
 		return nil, nil
 	}
 	out := &Dismissals{Today: l.Now().UTC().Format(time.DateOnly)}
-	var faults []dismissals.Fault
-	var err error
+	file, comments := l.fileAtBase, l.commentsAtBase
 	if req.Target.Local() {
-		faults, err = l.dismissedHere(ctx, req, r, b, out)
-	} else {
-		faults, err = l.dismissedAtBase(ctx, r, b, out)
+		file = l.fileHere
+		if req.Target.Change != review.ChangeCommit && req.Target.Change != review.ChangePatch {
+			comments = l.commentsHere
+		}
+	}
+	faults, err := file(ctx, req, r, out)
+	if err == nil {
+		var more []dismissals.Fault
+		more, err = comments(ctx, req, r, b, out)
+		faults = append(faults, more...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read dismissals: %w", err)
@@ -130,26 +136,25 @@ func some(list []string) []string {
 	return list
 }
 
-// dismissedHere reads the working tree of a local change. Its comments are those of the code under review.
-func (l *Loop) dismissedHere(ctx context.Context, req Request, r Range, b review.Brief, out *Dismissals) ([]dismissals.Fault, error) {
+// fileHere reads the file of dismissals in the working tree of a local change.
+func (l *Loop) fileHere(_ context.Context, req Request, _ Range, out *Dismissals) (faults []dismissals.Fault, err error) {
 	text, err := l.Dismissals.Dismissed(req.Checkout)
-	list, faults := dismissals.Read(text)
+	out.List, faults = dismissals.Read(text)
 	if unread := (*dismissals.LineError)(nil); errors.As(err, &unread) {
-		faults = []dismissals.Fault{{File: dismissals.Name, Line: 1, What: unread.What}}
-	} else if err != nil {
-		return nil, err
+		return []dismissals.Fault{{File: dismissals.Name, Line: 1, What: unread.What}}, nil
 	}
+	return faults, err
+}
+
+// commentsHere reads the comments of the code under review.
+func (l *Loop) commentsHere(ctx context.Context, _ Request, r Range, b review.Brief, out *Dismissals) (faults []dismissals.Fault, err error) {
 	var names []string
 	for _, f := range b.Files {
 		names = append(names, spelling.Raw(f.Path))
 	}
 	files, err := l.Dismissals.Holding(ctx, r.Head, names, dismissals.Word)
-	if err != nil {
+	if err != nil || len(files) == 0 {
 		return nil, err
-	}
-	out.List = list
-	if len(files) == 0 {
-		return faults, nil
 	}
 	own, err := l.History.Diff(ctx, r.MergeBase, r.Head)
 	if err != nil {
@@ -178,9 +183,8 @@ func kept(d *diff.Diff, name string) func(line int) bool {
 	return func(line int) bool { return f.Omitted == "" && !f.Binary && !added[line] }
 }
 
-// dismissedAtBase reads the base commit of a pull request. A comment counts for the code it stood at there, as far as the pull request
-// changes neither.
-func (l *Loop) dismissedAtBase(ctx context.Context, r Range, b review.Brief, out *Dismissals) (faults []dismissals.Fault, err error) {
+// fileAtBase reads the file of dismissals at the base commit of a pull request.
+func (l *Loop) fileAtBase(ctx context.Context, _ Request, r Range, out *Dismissals) (faults []dismissals.Fault, err error) {
 	text, err := l.History.ReadFile(ctx, r.Base, dismissals.Name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -197,7 +201,12 @@ func (l *Loop) dismissedAtBase(ctx context.Context, r Range, b review.Brief, out
 			}
 		}
 	}
-	if out.Added, err = l.dismissalsAdded(ctx, r, b); err != nil {
+	return faults, nil
+}
+
+// commentsAtBase reads the comments at the base commit. One counts for the code it stood at there, as far as the change leaves both as they were.
+func (l *Loop) commentsAtBase(ctx context.Context, req Request, r Range, b review.Brief, out *Dismissals) (faults []dismissals.Fault, err error) {
+	if out.Added, err = l.dismissalsAdded(ctx, req, r, b); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -210,7 +219,7 @@ func (l *Loop) dismissedAtBase(ctx context.Context, r Range, b review.Brief, out
 	}
 	files, err := l.Dismissals.Holding(ctx, r.Base, names, dismissals.Word)
 	if err != nil || len(files) == 0 {
-		return faults, err
+		return nil, err
 	}
 	since, err := l.History.Diff(ctx, r.Base, r.Head)
 	if err != nil {
@@ -234,10 +243,11 @@ func (l *Loop) dismissedAtBase(ctx context.Context, r Range, b review.Brief, out
 	return faults, nil
 }
 
-// dismissalsAdded are the files in which the pull request itself dismisses something.
-func (l *Loop) dismissalsAdded(ctx context.Context, r Range, b review.Brief) ([]string, error) {
+// dismissalsAdded are the files in which the change itself dismisses something that does not count for it.
+func (l *Loop) dismissalsAdded(ctx context.Context, req Request, r Range, b review.Brief) ([]string, error) {
+	list := func(path string) bool { return path == dismissals.Name && !req.Target.Local() }
 	may := func(f review.BriefFile) bool {
-		return f.Path == dismissals.Name || f.Omitted != "" || f.HunksGiven < f.Hunks || strings.Contains(f.Diff, dismissals.Word)
+		return list(f.Path) || f.Omitted != "" || f.HunksGiven < f.Hunks || strings.Contains(f.Diff, dismissals.Word)
 	}
 	if !slices.ContainsFunc(b.Files, may) {
 		return nil, nil
@@ -249,7 +259,7 @@ func (l *Loop) dismissalsAdded(ctx context.Context, r Range, b review.Brief) ([]
 	var out []string
 	for i := range own.Files {
 		f := &own.Files[i]
-		if f.Change != diff.Deleted && (f.Path == dismissals.Name || adds(f)) {
+		if f.Change != diff.Deleted && (list(f.Path) || adds(f)) {
 			out = append(out, spelling.Name(f.Path))
 		}
 	}
