@@ -94,15 +94,25 @@ type trace struct {
 	first [1 << 16]bool
 }
 
-// lastTrace is the trace of the secrets asked about last: a process asks about one set of them again and again.
-var lastTrace atomic.Pointer[trace]
+// lastTraces are those of the sets of secrets asked about last, the newest first: each of the runs of a process asks about its own again and again.
+var lastTraces atomic.Pointer[[]*trace]
+
+// keptTraces is how many are kept, each of a megabyte or so.
+const keptTraces = 8
 
 func tracesOf(known []string) *trace {
-	if t := lastTrace.Load(); t != nil && slices.Equal(t.known, known) {
-		return t
+	var last []*trace
+	if kept := lastTraces.Load(); kept != nil {
+		last = *kept
+	}
+	for _, t := range last {
+		if slices.Equal(t.known, known) {
+			return t
+		}
 	}
 	t := traces(known)
-	lastTrace.Store(t)
+	last = append([]*trace{t}, last[:min(len(last), keptTraces-1)]...)
+	lastTraces.Store(&last)
 	return t
 }
 

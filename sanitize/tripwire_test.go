@@ -3,6 +3,7 @@ package sanitize
 import (
 	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -173,5 +174,20 @@ func TestAKeyThatSaysItIsNone(t *testing.T) {
 		if !Leaks("It is "+secret+".", Policy{Known: []string{secret}}) {
 			t.Errorf("%q counts as none", secret)
 		}
+	}
+}
+
+// The runs of a process ask about secrets of their own, one after the other: what each looks for is worked out once.
+func TestTracesOfSeveral(t *testing.T) {
+	first, second := []string{"prlcanary_0123fe9a8b7c6d5e4f3a"}, []string{"prlcanary_9a8b7c6d5e4f3a0123fe"}
+	a, b := tracesOf(first), tracesOf(second)
+	if tracesOf(first) != a || tracesOf(second) != b || a == b {
+		t.Error("a trace was made twice")
+	}
+	for i := range keptTraces {
+		tracesOf([]string{strings.Repeat("x", 8) + strconv.Itoa(i)})
+	}
+	if tracesOf(first) == a || len(*lastTraces.Load()) != keptTraces {
+		t.Error("every trace is kept")
 	}
 }
