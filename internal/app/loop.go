@@ -62,11 +62,12 @@ func (r *run) hire(ctx context.Context, req orchestrator.Request) (c crew, err e
 	if c.ask, err = r.launcher(ctx, req, c.key); err != nil {
 		return c, err
 	}
-	c.ask.Canary = canary.Of(sanitize.Keys(c.key)[0])
-	c.known = append(r.secrets(req.Target), c.ask.Canary)
+	c.known = r.secrets(req.Target)
 	if r.client != nil {
-		r.client.Guard(c.known...)
+		r.client.Guard(c.known...) // without the run's canary: all runs of a service share the client
 	}
+	c.ask.Canary = canary.Of(sanitize.Keys(c.key)[0], req.Run)
+	c.known = append(c.known, c.ask.Canary)
 	c.ask.Secrets, c.ask.Learned = c.known, &sanitize.Learned{}
 	r.policy = sanitize.Policy{Repo: req.Target.Repo, PR: req.Target.PR, Known: c.known, Learned: c.ask.Learned}
 	r.cassette.Words, r.cassette.Known = c.ask.Words, c.known

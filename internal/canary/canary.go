@@ -15,10 +15,11 @@ import (
 // Prefix begins every canary, so that a rule can name what it found.
 const Prefix = "prlcanary_"
 
-// Of is the canary of whoever holds a key: the same in every run, and not to be guessed.
-func Of(key []byte) string {
+// Of is the canary of a run, of whoever holds a key: the same whenever the run is resumed, and not to be guessed. What an agent told of it means nothing in
+// any other run (threats.md T762).
+func Of(key []byte, run string) string {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("canary"))
+	mac.Write([]byte("canary:" + run))
 	return Prefix + hex.EncodeToString(mac.Sum(nil)[:20])
 }
 

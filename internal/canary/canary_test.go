@@ -11,11 +11,11 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// A canary is one of its key, and stands in every file that is looked into for credentials, for its owner alone.
+// A canary is one of its key and its run, and stands in every file that is looked into for credentials, for its owner alone.
 func TestPlant(t *testing.T) {
 	key := bytes.Repeat([]byte{7}, 32)
-	value := Of(key)
-	if value != Of(slices.Clone(key)) || value == Of(bytes.Repeat([]byte{8}, 32)) || !strings.HasPrefix(value, Prefix) || len(value) < 40 {
+	value := Of(key, "run-1")
+	if value != Of(slices.Clone(key), "run-1") || value == Of(key, "run-2") || value == Of(bytes.Repeat([]byte{8}, 32), "run-1") || !strings.HasPrefix(value, Prefix) || len(value) < 40 {
 		t.Errorf("%q", value)
 	}
 	home := t.TempDir()
@@ -39,7 +39,7 @@ func TestPlant(t *testing.T) {
 
 // What somebody takes out of these files is named, in whatever spelling (threats.md L0).
 func TestCanaryIsNamed(t *testing.T) {
-	value := Of(bytes.Repeat([]byte{7}, 32))
+	value := Of(bytes.Repeat([]byte{7}, 32), "run-1")
 	reversed := []byte(value)
 	slices.Reverse(reversed)
 	for what, text := range map[string]string{
