@@ -29,7 +29,7 @@ var chatPart = kinds(unknownPart, map[string]shape{
 	"text":        {"text": text, "cache_control": cacheControl},
 	"refusal":     {"refusal": text},
 	"image_url":   {"image_url": either(inline, object(shape{"url": inline, "detail": verbatim})), "cache_control": cacheControl},
-	"input_audio": {"input_audio": object(shape{"data": verbatim, "format": verbatim})},
+	"input_audio": {"input_audio": object(shape{"data": content, "format": verbatim})},
 	"file":        {"file": object(shape{"file_data": inline, "filename": text, "file_id": never(noStore)})},
 })
 

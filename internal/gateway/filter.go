@@ -162,7 +162,7 @@ func schema(f *filter, n int) *fault {
 		key, v := string(f.name(name)), f.name(name+1)
 		switch {
 		case (strings.EqualFold(key, "$ref") || strings.EqualFold(key, "$dynamicRef") || strings.EqualFold(key, "$recursiveRef")) && !bytes.HasPrefix(v, []byte("#")),
-			(strings.EqualFold(key, "$id") || strings.EqualFold(key, "id")) && elsewhere.Match(v), // what "#" in references is relative to
+			(strings.EqualFold(key, "$id") || strings.EqualFold(key, "id")) && elsewhere.Match(bytes.Map(shown, v)), // what "#" in references is relative to
 			strings.EqualFold(key, "$schema") && !metaSchema.Match(v):
 			return refused("an address of a schema: agents have no network").in(key)
 		}
@@ -173,8 +173,17 @@ func schema(f *filter, n int) *fault {
 // metaSchema matches the addresses that name a version of JSON Schema.
 var metaSchema = lazyregexp.New(`^https?://json-schema\.org/[\w./-]*#?$`)
 
-// elsewhere matches what names another host: with a scheme, or with that of the document around it.
-var elsewhere = lazyregexp.New(`(?i)^\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}`)
+// elsewhere matches what names another host: with a scheme, also behind another one, or with that of the document around it. Behind some schemes no slashes are
+// needed where addresses are read as browsers read them.
+var elsewhere = lazyregexp.New(`(?i)(?:^|:)(?:(?:https?|wss?|ftp|file):|[/\\]{2})`)
+
+// shown drops white space and control characters, which stand nowhere in an address, and which many readers pass over.
+func shown(r rune) rune {
+	if r <= ' ' {
+		return -1
+	}
+	return r
+}
 
 // any writes any value, and asks about each name in it.
 func (f *filter) any(n int, allow func(f *filter, name int) *fault) *fault {
@@ -364,18 +373,40 @@ var mediaTokens = map[string]int{
 	"image_url": 40_000, "input_image": 40_000, "image": 40_000, "input_audio": 200_000, "file": 200_000, "input_file": 200_000, "document": 200_000,
 }
 
-// wholeData matches data addresses of what holds no addresses that somebody would follow.
-var wholeData = lazyregexp.New(`(?i)^data:(image/(png|jpe?g|gif|webp)|application/pdf);base64,`)
+// wholeData is how data addresses begin of what holds no addresses that somebody would follow, wholeSound those of sound, whose kind some endpoints leave out.
+var (
+	wholeData  = lazyregexp.New(`(?i)^data:(image/(png|jpe?g|gif|webp)|application/pdf);base64,`)
+	wholeSound = lazyregexp.New(`(?i)^data:(audio/[a-z0-9.+-]+)?;base64,`)
+)
 
 // inline takes content that is given whole, as a data address.
 func inline(f *filter, n int) *fault {
 	if !f.isText(n) || wholeData.Match(f.name(n)) {
-		return verbatim(f, n)
+		return content(f, n)
 	}
 	if bytes.HasPrefix(f.name(n), []byte("data:")) {
 		return refused("a data address of another kind than an image or a PDF document in base64")
 	}
-	return refused("a message part with an address: agents have no network")
+	return refused("a message part with an address: %s", noNetwork)
+}
+
+// content takes content that is given whole, in base64. No address has that form: some endpoints take one in its place.
+func content(f *filter, n int) *fault {
+	if f.isText(n) {
+		whole := f.name(n)
+		if wholeData.Match(whole) || wholeSound.Match(whole) {
+			whole = whole[bytes.IndexByte(whole, ',')+1:]
+		}
+		if bytes.ContainsFunc(whole, notBase64) {
+			return refused("content that is not base64, which may be an address: %s", noNetwork)
+		}
+	}
+	return verbatim(f, n)
+}
+
+// notBase64 reports whether a rune stands in no base64 of either alphabet, and is no white space between its lines.
+func notBase64(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+/-_= \t\r\n", r)
 }
 
 // numbers takes objects of numbers.

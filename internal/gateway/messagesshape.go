@@ -44,6 +44,6 @@ func blocks(of ...string) rule {
 
 // messageSource is content that is given whole.
 var messageSource = kinds(unknownSource, map[string]shape{
-	"base64": {"media_type": verbatim, "data": verbatim},
+	"base64": {"media_type": verbatim, "data": content},
 	"text":   {"media_type": verbatim, "data": text},
 })
