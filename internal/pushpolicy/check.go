@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/globs"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
@@ -117,25 +118,17 @@ func kinds(c Change) []review.Refusal {
 			refused = append(refused, refuse(RuleSubmodule, name, "it names submodules"))
 		}
 	}
-	if pointer(c) {
+	if slices.ContainsFunc(c.Added, func(l Line) bool { return IsPointer(l.Text) }) {
 		refused = append(refused, refuse(RuleLFSPointer, c.Path, "its content would be kept elsewhere"))
 	}
 	return refused
 }
 
-// pointer knows files of Git LFS, whose real content no diff shows.
-func pointer(c Change) bool {
-	for _, l := range c.Added {
-		switch {
-		case l.N == 1 && (strings.HasPrefix(l.Text, "version https://git-lfs") || strings.HasPrefix(l.Text, "version http://git-media") ||
-			strings.HasPrefix(l.Text, "version https://hawser")):
-			return true
-		case l.N <= 4 && strings.HasPrefix(l.Text, "oid sha256:") && len(strings.TrimSpace(l.Text)) == len("oid sha256:")+64:
-			return true
-		}
-	}
-	return false
-}
+var pointer = lazyregexp.New(`^oid sha256:[0-9a-fA-F]{64}`)
+
+// IsPointer reports whether a line is the one of a file of Git LFS that names its content, which no diff shows. Git LFS passes over blank lines, and reads no further than
+// the first kilobyte, so that neither the line's number nor what stands around it tells more.
+func IsPointer(line string) bool { return pointer.MatchString(line) }
 
 // opened reports that the operator opened every path of a change.
 func opened(allow []string, c Change) bool {
