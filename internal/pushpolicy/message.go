@@ -35,7 +35,7 @@ func IsFix(message string) bool { return fixTrailers.MatchString(message) }
 
 // Message makes a commit message from an agent's words (threats.md T37): the subject in at most
 // 72 runes, the body, then prloop's trailers. Whatever a forge or a CI would act on is made plain text: issue references and
-// with them closing keywords, marks that skip a CI, trailers, mentions, links, autosquash subjects, control and invisible
+// with them closing keywords, marks in square brackets, trailers, mentions, links, autosquash subjects, control and invisible
 // characters, breaking changes and version marks that make a release, reverts, releases and merges that are none, issue keys after closing words, one or several, or with a
 // command or a state, slash commands; and what ends a quotation or begins a command in a script that a workflow writes the message into (threats.md T694), or orders
 // something in its log; lines that end such a text, or set a variable there (threats.md T728). The same words give the same message, and the message's own subject and body give
@@ -151,9 +151,12 @@ var (
 	// expansion and logOrder are what a shell replaces, and what a runner of workflows obeys in the output of a step.
 	expansion = lazyregexp.New(`\$+([({])`)
 	logOrder  = lazyregexp.New(`^(\s*):{2,}|#{2,}(` + runnerlog.Order + `)`)
+	// brackets with such words are marks that CIs know in Markdown, which needs others. Messages have round ones alone (threats.md T765).
 	brackets  = lazyregexp.New(`\[([^\[\]]*)\]`)
 	switching = lazyregexp.New(`(?i)skip|\bno\b|\bci\b|\bnoci\b|actions|^\W*(?:release|deploy|publish|merge|force|run|build|test)\b|\bbuild\W*$`)
 )
+
+var round = strings.NewReplacer("[", "(", "]", ")")
 
 // plain makes one line plain. What one rule takes out may leave something for another, so they run until none finds any;
 // each takes a mark away, or parts two, so that this ends.
@@ -169,7 +172,7 @@ func plain(s string) string {
 		s = command.ReplaceAllString(s, "${1}${2}")
 		s = bors.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + "·" + m[1:] })
 		s = expansion.ReplaceAllString(s, "$$ ${1}")
-		s = inert(s)
+		s = round.Replace(inert(s))
 	}
 	return strings.TrimRightFunc(s, unicode.IsSpace)
 }

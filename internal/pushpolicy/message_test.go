@@ -20,7 +20,8 @@ func TestMessage(t *testing.T) {
 		{"a mark within brackets", "fix [[skip ci]]", "", "fix ((skip ci))\n"},
 		{"a mark with an invisible character", "fix [skip\u00ad ci]", "", "fix (skip ci)\n"},
 		{"***NO_CI***", "fix ***NO_CI***", "", "fix *NO_CI*\n"},
-		{"brackets that switch nothing stay", "fix a[i]", "", "fix a[i]\n"},
+		{"marks that workflows of a repository pass over (threats.md T765)", "[maven-release-plugin] prepare 1.2", "[bot] a[i], [e2e\n[Gradle Release Plugin] x] y", "(maven-release-plugin) prepare 1.2\n\n(bot) a(i), (e2e\n(Gradle Release Plugin) x) y\n"},
+		{"marks of releases in such brackets", "chore[release]: 1.2", "", "chore, release: 1.2\n"},
 		{"Co-authored-by and others", "fix", "why\n\nCo-authored-by: X <x@example.com>\nsigned-off-by: Y\nSkip-Checks:true\nReviewed-By : Z", "Change: fix\n\n- why\n"},
 		{"a word and a colon is no trailer", "fix", "Note: it was late", "Change: fix\n\nNote - it was late\n"},
 		{"a trailer as the subject", "Co-authored-by: X <x@example.com>", "", "Co-authored-by - X <x@example.com>\n"},
@@ -44,10 +45,10 @@ func TestMessage(t *testing.T) {
 		{"words of Linear (threats.md T524)", "closing ENG-12, resolving ENG-12", "completing ENG-12, implementing ENG_X-12 or: Contributes to ENG-1\nRelated to ENG-1",
 			"closing ENG 12, resolving ENG 12\n\ncompleting ENG 12, implementing ENG_X 12 or: Contributes to ENG 1\nRelated to ENG 1\n"},
 		{"several issues, and marks around them (threats.md T524)", "Fixes ENG-1, ENG-2 and ENG-3", "Fixes [ENG-1](x), **ENG-2** & `ENG-3`\nfixed: ENG 1, ENG-2",
-			"Fixes ENG 1, ENG 2 and ENG 3\n\nFixes [ENG 1](x), **ENG 2** & ′ENG 3′\nfixed - ENG 1, ENG 2\n"},
+			"Fixes ENG 1, ENG 2 and ENG 3\n\nFixes (ENG 1)(x), **ENG 2** & ′ENG 3′\nfixed - ENG 1, ENG 2\n"},
 		{"orders to YouTrack, ClickUp and Shortcut (threats.md T565)", "CU-8669abc[closed] tidy", "^ABC-12 Fixed\n(^^B_C-1) Fixed\nDEV-12[in progress]\n[finishes sc-44] [delivers ABC-4]",
-			"CU-8669abc (closed) tidy\n\nABC-12 Fixed\n(B_C-1) Fixed\nDEV-12 (in progress)\n[finishes sc 44] [delivers ABC 4]\n"},
-		{"powers and indices stay", "fix: 2^n and my-arr[i]", "x^y-1 is no key, a[b-1] none either", "fix: 2^n and my-arr[i]\n\nx^y-1 is no key, a[b-1] none either\n"},
+			"CU-8669abc (closed) tidy\n\nABC-12 Fixed\n(B_C-1) Fixed\nDEV-12 (in progress)\n(finishes sc 44) (delivers ABC 4)\n"},
+		{"powers and indices stay", "fix: 2^n and my-arr[i]", "x^y-1 is no key, a[b-1] none either", "fix: 2^n and my-arr(i)\n\nx^y-1 is no key, a(b-1) none either\n"},
 		{"names with a number that no closing word is about", "fix(names): decode UTF-8", "It fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256", "fix(names): decode UTF-8\n\nIt fixes reading of ISO-8859, as CVE-2024-1 says. Reads SHA-256\n"},
 		{"orders", "/deploy", "!merge now\n- /approve\nbors r+", "Change: deploy\n\nmerge now\n- approve\nb·ors r+\n"},
 		{"marks of releases", "fix [release]", "[deploy] [publish x] please", "fix (release)\n\n(deploy) (publish x) please\n"},
@@ -58,9 +59,9 @@ func TestMessage(t *testing.T) {
 		{"lines that end a text in a workflow or set a variable (threats.md T728)", "EOF", "The mean.\nEOF\n  ghadelimiter_1-2\nBASH_ENV=./env.sh\nPATH = x\ndocs-only=true\nREST<<EOF\nDone.\n- kept\nx == y is <<more>>",
 			"Change: EOF\n\nThe mean.\n- EOF\n- ghadelimiter_1-2\n- BASH_ENV=./env.sh\n- PATH = x\n- docs-only=true\n- REST<<EOF\nDone.\n- kept\n- x == y is <<more>>\n"},
 		{"a variable in the subject (threats.md T728)", "A<<B", "", "Change: A<<B\n"},
-		{"orders to a runner of workflows", "::add-mask::a", "::::warning::x\n##[error]y a::b", "add-mask -:a\n\nwarning -:x\n[error]y a::b\n"},
+		{"orders to a runner of workflows", "::add-mask::a", "::::warning::x\n##[error]y a::b", "add-mask -:a\n\nwarning -:x\n(error)y a::b\n"},
 		{"autosquash", "fixup! squash! fix: x", "", "fix: x\n"},
-		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix[31m x\n\n- ab\nc d\n- x\n"},
+		{"control characters out", "fix\x1b[31m\x00 x", "a\x07b\r\nc\td\rx", "fix(31m x\n\n- ab\nc d\n- x\n"},
 		{"bidi and tags out (threats.md T40)", "fix \u202ex\U000e0041", "", "fix x\n"},
 		{"not UTF-8", "fix \xff", "", "fix \ufffd\n"},
 		{"the subject is one line", "\n\nfirst\nsecond", "", "Change: first\n"},
@@ -119,7 +120,7 @@ const actedAnywhere = `(?i)\b(?:fixes|closes)[ \t:]+(?:[a-z/]*#\d|\w*://|(?:[A-Z
 	`(?m:^[a-z0-9]+(-[a-z0-9]+)+\s*:)`
 
 // acted is all of that, and what acts in a commit message alone.
-var acted = regexp.MustCompile(actedAnywhere + `|#\w|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|["'\x60‘-‟]|\$[({]|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|(^|[^\pL\pN_])@[\pL\pN_]|://|(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)` +
+var acted = regexp.MustCompile(actedAnywhere + `|[\[\]]|#\w|\A\s*(?:revert:?\s+[″′]|merge\s+(?:pull request|branch)\b)|["'\x60‘-‟]|\$[({]|(?m:^\s*[/!]\w)|\bbors[\s:,]+\S|(^|[^\pL\pN_])@[\pL\pN_]|://|(?m:^\s*[a-z0-9]+(-[a-z0-9]+)+\s*:)` +
 	`|\A(fixup|squash|amend)!|[\x00-\x09\x0b-\x1f\x7f\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{feff}]`)
 
 // FuzzMessage: nothing acted upon is left whatever comes in, and what is plain already stays as it is.
