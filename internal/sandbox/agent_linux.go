@@ -44,8 +44,8 @@ func (p *plan) confine() error {
 func (p *plan) switchUID() bool { return p.UID != 0 && !p.Userns && p.Mode != modeBubblewrap }
 
 // start forks the agent from a thread that was confined for it and is used for nothing else. The agent dies with that
-// thread where no pid namespace ends it, so the thread stays until done is closed.
-func (j *job) start(done <-chan struct{}) (int, error) {
+// thread where no pid namespace ends it, so the thread stays there. Elsewhere it ends: Landlock lets the agent signal what it confines as well.
+func (j *job) start() (int, error) {
 	type started struct {
 		pid int
 		err error
@@ -55,7 +55,9 @@ func (j *job) start(done <-chan struct{}) (int, error) {
 		runtime.LockOSThread()
 		pid, err := j.fork()
 		result <- started{pid, err}
-		<-done
+		if j.Plan.Mode == modeRules {
+			select {}
+		}
 	}()
 	s := <-result
 	return s.pid, s.err
@@ -128,8 +130,7 @@ func confineHere(j job, signals <-chan os.Signal) (int, error) {
 			return 0, err
 		}
 	}
-	done := make(chan struct{}) // never closed: the thread lives as long as the process
-	agent, err := j.start(done)
+	agent, err := j.start()
 	if err != nil {
 		return 0, err
 	}

@@ -67,7 +67,7 @@ func bubblewrap(p plan) (*wrapped, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	w := &wrapped{argv: []string{"bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session",
+	w := &wrapped{argv: []string{"bwrap", "--unshare-all", "--unshare-user", "--as-pid-1", "--die-with-parent", "--new-session",
 		"--cap-drop", "ALL", "--uid", fmt.Sprint(insideUID), "--gid", fmt.Sprint(insideUID), "--hostname", "sandbox",
 		"--proc", "/proc", "--dev", "/dev", "--size", "4096", "--tmpfs", "/run/prloop", "--ro-bind", self, selfInside}}
 	size := fmt.Sprint(p.Limits.roomBytes())

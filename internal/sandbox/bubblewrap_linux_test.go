@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"os"
@@ -70,8 +71,18 @@ func TestBubblewrap(t *testing.T) {
 		}
 	})
 	t.Run("status", func(t *testing.T) {
-		if _, errs, code := start(t, "exit", "7").run(); code != 7 {
-			t.Errorf("status %d: %s", code, errs)
+		for part, want := range map[string]int{"exit": 9, "die": 128 + 9} {
+			if _, errs, code := start(t, part, "9").run(); code != want {
+				t.Errorf("%s: status %d: %s", part, code, errs)
+			}
 		}
 	})
+	t.Run("zombies", func(t *testing.T) { start(t, "zombies").good() })
+	t.Run("term", func(t *testing.T) { start(t, "term").termReaches() })
+	for name, args := range map[string][]string{"the agent's end": nil, "kill -9 of the spawner": {"run"}} {
+		t.Run("nothing survives "+name, func(t *testing.T) {
+			marker := "marker-" + rand.Text()
+			start(t, "daemon", append([]string{marker}, args...)...).leavesNothing(marker, args != nil)
+		})
+	}
 }

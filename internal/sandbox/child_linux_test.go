@@ -136,6 +136,8 @@ func agent(part string, args []string) int {
 		return daemon(args)
 	case "zombies":
 		return zombies()
+	case "stop":
+		stopWatcher(len(args) > 0)
 	case "gateway":
 		return gatewayCall(args)
 	}
@@ -399,6 +401,33 @@ func boolStatus(ok bool) int {
 }
 
 // zombies leaves children to init and sees that they do not stay as zombies.
+// stopWatcher stops every thread of the process that watches, makes more files than it may, and waits to be ended. With apart it first waits until
+// no thread there can be signalled.
+func stopWatcher(apart bool) {
+	signalled := func(s syscall.Signal) (reached bool) {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", os.Getppid()))
+		for _, task := range tasks {
+			if id, err := strconv.Atoi(filepath.Base(task)); err == nil && unix.Tgkill(os.Getppid(), id, s) == nil {
+				reached = true
+			}
+		}
+		return reached
+	}
+	for deadline := time.Now().Add(10 * time.Second); apart && signalled(0); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			fmt.Println("a thread can be signalled")
+			return
+		}
+	}
+	signalled(syscall.SIGSTOP)
+	for i := range 1000 {
+		_ = os.WriteFile(fmt.Sprintf("/tmp/%d", i), nil, 0o600)
+	}
+	time.Sleep(20 * time.Second)
+	fmt.Println("still here")
+	signalled(syscall.SIGCONT)
+}
+
 func zombies() int {
 	for range 20 {
 		if err := exec.Command("/bin/sh", "-c", "(exit 0) & exec true").Run(); err != nil {

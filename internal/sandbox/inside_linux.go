@@ -42,7 +42,7 @@ func inside() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	agent, err := j.start(make(chan struct{}))
+	agent, err := j.start()
 	if err != nil {
 		return 0, err
 	}
@@ -146,8 +146,8 @@ func (p *plan) check() error {
 	if err := p.confine(); err != nil {
 		return err
 	}
-	if p.Mode == modeNamespaces && os.Getpid() != 1 {
-		return errors.New("the pid namespace is the machine's")
+	if os.Getpid() != 1 {
+		return errors.New("this process is not the init of a pid namespace")
 	}
 	if _, err := os.Lstat("/proc/1/status"); err != nil {
 		return fmt.Errorf("/proc is not that of the sandbox: %w", err)

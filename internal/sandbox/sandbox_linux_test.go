@@ -594,6 +594,38 @@ func TestStatusAndStreams(t *testing.T) {
 	}
 }
 
+// ready starts an agent that says so.
+func (r *trial) ready() *exec.Cmd {
+	r.t.Helper()
+	cmd := r.command()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		r.t.Fatalf("%q %v %s", line, err, &errs)
+	}
+	return cmd
+}
+
+// termReaches sends TERM to the spawner of an agent that ends by it with status 9.
+func (r *trial) termReaches() {
+	r.t.Helper()
+	cmd := r.ready()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		r.t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 9 {
+		r.t.Errorf("status %d, want the agent's 9", code)
+	}
+}
+
 func TestTermReachesTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]map[string]string{"tier 1": nil, "tier 2": withoutNamespaces} {
@@ -601,26 +633,7 @@ func TestTermReachesTheAgent(t *testing.T) {
 			forUsers(t, func(t *testing.T, user int) {
 				r := newTrial(t, user, "term")
 				r.order.Missing, r.order.Policy.MinTier = missing, Tier2
-				cmd := r.command()
-				var errs bytes.Buffer
-				cmd.Stderr = &errs
-				out, err := cmd.StdoutPipe()
-				if err == nil {
-					err = cmd.Start()
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-					t.Fatalf("%q %v %s", line, err, &errs)
-				}
-				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
-				_ = cmd.Wait()
-				if code := cmd.ProcessState.ExitCode(); code != 9 {
-					t.Errorf("status %d, want the agent's 9", code)
-				}
+				r.termReaches()
 			})
 		})
 	}
@@ -654,6 +667,26 @@ func TestFastOpenIsFiltered(t *testing.T) {
 	})
 }
 
+// leavesNothing waits for an agent whose processes carry a marker, or kills its spawner where it stays: none of them is left.
+func (r *trial) leavesNothing(marker string, stay bool) {
+	r.t.Helper()
+	cmd := r.ready()
+	if stay {
+		if n := marked(marker); n < 5 {
+			r.t.Errorf("only %d processes: the test would not notice", n)
+		}
+		_ = cmd.Process.Kill()
+	}
+	_ = cmd.Wait()
+	left := marked(marker)
+	for deadline := time.Now().Add(time.Second); left > 0 && time.Now().Before(deadline); left = marked(marker) {
+		time.Sleep(time.Millisecond)
+	}
+	if left > 0 {
+		r.t.Errorf("%d processes survived", left)
+	}
+}
+
 // threats.md P8, T82, T103: children that hide in sessions of their own die with the agent, and all of it with its spawner.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
@@ -673,33 +706,7 @@ func TestNothingSurvives(t *testing.T) {
 				if row.stay {
 					r.order.Command.Args = append(r.order.Command.Args, "run")
 				}
-				cmd := r.command()
-				var errs bytes.Buffer
-				cmd.Stderr = &errs
-				out, err := cmd.StdoutPipe()
-				if err == nil {
-					err = cmd.Start()
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-					t.Fatalf("%q %v %s", line, err, &errs)
-				}
-				if row.stay {
-					if n := marked(marker); n < 5 {
-						t.Errorf("only %d processes: the test would not notice", n)
-					}
-					_ = cmd.Process.Kill()
-				}
-				_ = cmd.Wait()
-				left := marked(marker)
-				for deadline := time.Now().Add(time.Second); left > 0 && time.Now().Before(deadline); left = marked(marker) {
-					time.Sleep(time.Millisecond)
-				}
-				if left > 0 {
-					t.Errorf("%d processes survived", left)
-				}
+				r.leavesNothing(marker, row.stay)
 			})
 		}
 	})

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,31 @@ func TestScratchBounds(t *testing.T) {
 			t.Parallel()
 			scratchBounds(t, func() *trial { return start(t, "") })
 		})
+	}
+}
+
+// Who is watched cannot stop who watches, not by one of its threads, and also where Landlock keeps no signals back, as before Linux 6.12.
+func TestTheWatcherIsNotStopped(t *testing.T) {
+	t.Parallel()
+	for name, start := range starters() {
+		for _, landlock := range []string{"with Landlock", "without Landlock"} {
+			t.Run(name+" "+landlock, func(t *testing.T) {
+				t.Parallel()
+				r := start(t, "stop")
+				r.order.Policy.Limits = Limits{ScratchFiles: 500}
+				if abi, _ := landlockABI(); landlock == "without Landlock" {
+					missing := map[string]string{PartLandlock: "masked"}
+					maps.Copy(missing, r.order.Missing)
+					r.order.Missing, r.order.Policy.MinTier = missing, Tier3
+				} else if abi >= landlockScopes {
+					r.order.Command.Args = append(r.order.Command.Args, "apart")
+				}
+				out, errs, code := r.run()
+				if rule, _ := Exceeded(code, []byte(errs)); rule != RuleFiles || out != "" {
+					t.Errorf("status %d, rule %q, %q\n%s", code, rule, out, errs)
+				}
+			})
+		}
 	}
 }
 
