@@ -212,7 +212,7 @@ type Review struct {
 	// Commit is the object id the review was made on.
 	Commit      string    `json:"commit"`
 	SubmittedAt time.Time `json:"submittedAt"`
-	// EditedBy is who changed its text last, where that is another than its author; ghost where GitHub does not say who did.
+	// EditedBy is who changed its text last, where that is another than its author; ghost where GitHub does not say who.
 	EditedBy string `json:"editedBy,omitempty"`
 }
 
@@ -229,7 +229,7 @@ type Comment struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// EditedAt is when somebody changed its text last, where GitHub says; zero when nobody has.
 	EditedAt time.Time `json:"editedAt,omitzero"`
-	// EditedBy is who did, where that is another than its author.
+	// EditedBy is who did, where that is another than its author; ghost where GitHub does not say who.
 	EditedBy string `json:"editedBy,omitempty"`
 	// Commit is the head at which a comment of a thread was said, where GitHub says.
 	Commit string `json:"commit,omitempty"`

@@ -41,27 +41,34 @@ type comment struct {
 	CreatedAt, UpdatedAt time.Time
 	// PublishedAt is when others could read it: one that was drafted in a review is that when the review is submitted.
 	PublishedAt *time.Time
-	// LastEditedAt is when somebody changed its text: UpdatedAt is another one after less.
-	LastEditedAt *time.Time
-	// Editor is who did.
-	Editor      *editor
+	edit
 	IsMinimized bool
 	// PullRequestReview is the review that a comment of a thread is part of. GitHub makes one of each reply, at the head of then.
 	PullRequestReview *struct{ Commit *struct{ OID string } }
 }
 
-// editor is who changed a text last.
-type editor struct{ Login string }
-
-// editedBy is who changed somebody's text last, where that is another.
-func editedBy(author *actor, by *editor) string {
-	if by == nil || author != nil && by.Login == author.Login {
-		return ""
-	}
-	return by.Login
+// edit is how a text was changed last.
+type edit struct {
+	// LastEditedAt is when somebody changed it; nil when nobody has. UpdatedAt is another one after less.
+	LastEditedAt *time.Time
+	// Editor is who did; nil also when their account is gone.
+	Editor *struct{ Login string }
 }
 
-const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt lastEditedAt editor { login } isMinimized`
+// by is who changed somebody's text last, where that is another, or nobody knows who did.
+func (e edit) by(author *actor) string {
+	switch {
+	case e.Editor == nil && e.LastEditedAt == nil, e.Editor != nil && author != nil && e.Editor.Login == author.Login:
+		return ""
+	case e.Editor == nil:
+		return "ghost"
+	}
+	return e.Editor.Login
+}
+
+const editFields = `lastEditedAt editor { login }`
+
+const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt ` + editFields + ` isMinimized`
 
 func (m comment) shape() review.Comment {
 	id, _ := strconv.ParseInt(m.FullDatabaseID, 10, 64)
@@ -74,8 +81,7 @@ func (m comment) shape() review.Comment {
 		edited = *m.LastEditedAt
 	}
 	out := review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
-		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, Minimized: m.IsMinimized}
-	out.EditedBy = editedBy(m.Author, m.Editor)
+		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, EditedBy: m.by(m.Author), Minimized: m.IsMinimized}
 	if in := m.PullRequestReview; in != nil && in.Commit != nil {
 		out.Commit = in.Commit.OID
 	}
@@ -105,10 +111,9 @@ type firstPages struct {
 type reviewPage struct {
 	PageInfo pageInfo
 	Nodes    []struct {
-		ID, State, Body   string
-		SubmittedAt       *time.Time
-		LastEditedAt      *time.Time
-		Editor            *editor
+		ID, State, Body string
+		SubmittedAt     *time.Time
+		edit
 		Author            *actor
 		AuthorAssociation string
 		Commit            *struct{ OID string }
@@ -212,7 +217,7 @@ func (r *reader) vars(after any, name string, size int) map[string]any {
 
 const reviewList = `reviews(first: $many, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { id state body submittedAt lastEditedAt editor { login } author { ` + actorFields + ` } authorAssociation commit { oid } }
+      nodes { id state body submittedAt ` + editFields + ` author { ` + actorFields + ` } authorAssociation commit { oid } }
     }`
 
 const reviewsQuery = `query Reviews($owner: String!, $name: String!, $number: Int!, $after: String, $many: Int!) {
@@ -242,10 +247,7 @@ func (r *reader) reviews(ctx context.Context) error {
 			if !ok {
 				continue
 			}
-			v := review.Review{ID: n.ID, Author: by, State: n.State, Body: text, EditedBy: editedBy(n.Author, n.Editor)}
-			if n.LastEditedAt != nil && n.Editor == nil {
-				v.EditedBy = "ghost"
-			}
+			v := review.Review{ID: n.ID, Author: by, State: n.State, Body: text, EditedBy: n.by(n.Author)}
 			if n.Commit != nil {
 				v.Commit = n.Commit.OID
 			}

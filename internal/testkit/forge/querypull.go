@@ -97,9 +97,17 @@ func (x *execution) comment(c *Comment, kind, prefix string) object {
 		fields["minimizedReason"] = c.Reason
 	}
 	if c.Updated.After(c.Created) {
-		fields["lastEditedAt"], fields["editor"] = c.Updated, x.actor(cmp.Or(c.Editor, c.Author))
+		fields["lastEditedAt"], fields["editor"] = c.Updated, x.editor(cmp.Or(c.Editor, c.Author))
 	}
 	return object{kind: kind, fields: fields}
+}
+
+// editor is who changed a text last: nobody, once the account is gone. ghost stands for such accounts.
+func (x *execution) editor(login string) any {
+	if login == "ghost" {
+		return nil
+	}
+	return x.actor(login)
 }
 
 func (c *Comment) association() string {
@@ -160,7 +168,7 @@ func (x *execution) review(r *Review) object {
 		"commit": x.commit(r.pr.repo, r.Commit),
 	}
 	if !r.Edited.IsZero() {
-		fields["lastEditedAt"], fields["editor"] = r.Edited, x.actor(r.Editor)
+		fields["lastEditedAt"], fields["editor"] = r.Edited, x.editor(r.Editor)
 	}
 	return object{kind: "PullRequestReview", fields: fields}
 }
