@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/masks"
@@ -110,14 +111,18 @@ func (l *Loop) labelEvents(ctx context.Context, pr review.PullRequest, labels []
 
 // gateFiles are the changed files as the rule on complexity looks at them.
 func gateFiles(b review.Brief) (out []gate.File) {
+	elsewhere := append(coverage.Submodules(b), coverage.Pointers(b)...)
 	for _, f := range b.Files {
-		plain, ordinary := f.Change == "modified", true
+		plain, ordinary := f.Change == "modified", !slices.Contains(elsewhere, f.Path)
 		for line := range strings.SplitSeq(f.Diff, "\n") {
 			if strings.HasPrefix(line, "@@") {
 				break
 			}
-			if mode := strings.Fields(line); len(mode) == 3 && mode[1] == "mode" || len(mode) == 4 && mode[2] == "mode" {
+			switch mode := strings.Fields(line); {
+			case len(mode) == 3 && mode[1] == "mode" || len(mode) == 4 && mode[2] == "mode":
 				plain, ordinary = false, ordinary && strings.HasSuffix(line, "100644")
+			case len(mode) == 3 && mode[0] == "index": // it is the same before and after
+				ordinary = ordinary && (mode[2] == "100644" || mode[2] == "100755")
 			}
 		}
 		out = append(out, gate.File{

@@ -257,15 +257,25 @@ func TestGateFiles(t *testing.T) {
 		change func(*review.BriefFile)
 		want   gate.File
 	}{
-		"two lines":      {func(*review.BriefFile) {}, gate.File{Path: "x", Lines: 2, Whole: true, Plain: true}},
-		"left out":       {func(f *review.BriefFile) { f.Omitted = "generated" }, gate.File{Path: "x", Lines: 2, Plain: true}},
-		"partly given":   {func(f *review.BriefFile) { f.HunksGiven = 0 }, gate.File{Path: "x", Lines: 2, Plain: true}},
-		"new":            {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 100644\n"+header }, gate.File{Path: "x", Lines: 2, Whole: true}},
-		"a link":         {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 120000\n"+header }, gate.File{Path: "x", Lines: 2}},
-		"an executable":  {func(f *review.BriefFile) { f.Diff = "old mode 100644\nnew mode 100755\n" + header }, gate.File{Path: "x", Lines: 2}},
-		"a spelled name": {func(f *review.BriefFile) { f.Path, f.OldPath = `"we\"ird/Makefile"`, `" x"` }, gate.File{Path: `we"ird/Makefile`, OldPath: " x", Lines: 2, Whole: true, Plain: true}},
-		"a masked name":  {func(f *review.BriefFile) { f.Path = "[REDACTED]~1f3a/x" }, gate.File{Path: "[REDACTED]~1f3a/x", Lines: 2, Plain: true}},
-		"under new name": {func(f *review.BriefFile) { f.Change, f.OldPath = "renamed", "y" }, gate.File{Path: "x", OldPath: "y", Lines: 2, Whole: true}},
+		"two lines":    {func(*review.BriefFile) {}, gate.File{Path: "x", Lines: 2, Whole: true, Plain: true}},
+		"left out":     {func(f *review.BriefFile) { f.Omitted = "generated" }, gate.File{Path: "x", Lines: 2, Plain: true}},
+		"partly given": {func(f *review.BriefFile) { f.HunksGiven = 0 }, gate.File{Path: "x", Lines: 2, Plain: true}},
+		"new":          {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 100644\n"+header }, gate.File{Path: "x", Lines: 2, Whole: true}},
+		"a link":       {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 120000\n"+header }, gate.File{Path: "x", Lines: 2}},
+		"another commit of a submodule": {func(f *review.BriefFile) {
+			f.Diff = "diff --git a/x b/x\nindex 1111111..2222222 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n"
+		}, gate.File{Path: "x", Lines: 2, Plain: true}},
+		"a link that leads elsewhere": {func(f *review.BriefFile) {
+			f.Diff = "diff --git a/x b/x\nindex 1111111..2222222 120000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-safe.sh\n+wipe.sh\n"
+		}, gate.File{Path: "x", Lines: 2, Plain: true}},
+		"another content in LFS": {func(f *review.BriefFile) {
+			f.Diff = "diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n version https://git-lfs.github.com/spec/v1\n-oid sha256:" + strings.Repeat("1", 64) + "\n+oid sha256:" + strings.Repeat("2", 64) + "\n size 8\n"
+		}, gate.File{Path: "x", Lines: 2, Plain: true}},
+		"two lines of an executable": {func(f *review.BriefFile) { f.Diff = "index 1111111..2222222 100755\n" + header }, gate.File{Path: "x", Lines: 2, Whole: true, Plain: true}},
+		"an executable":              {func(f *review.BriefFile) { f.Diff = "old mode 100644\nnew mode 100755\n" + header }, gate.File{Path: "x", Lines: 2}},
+		"a spelled name":             {func(f *review.BriefFile) { f.Path, f.OldPath = `"we\"ird/Makefile"`, `" x"` }, gate.File{Path: `we"ird/Makefile`, OldPath: " x", Lines: 2, Whole: true, Plain: true}},
+		"a masked name":              {func(f *review.BriefFile) { f.Path = "[REDACTED]~1f3a/x" }, gate.File{Path: "[REDACTED]~1f3a/x", Lines: 2, Plain: true}},
+		"under new name":             {func(f *review.BriefFile) { f.Change, f.OldPath = "renamed", "y" }, gate.File{Path: "x", OldPath: "y", Lines: 2, Whole: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := whole
