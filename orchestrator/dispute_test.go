@@ -195,6 +195,8 @@ func (shelf) FixedTests(context.Context, Range) (changed, added []string, err er
 	return nil, nil, nil
 }
 
+func (shelf) Sensitive(context.Context, Range, []string) (bool, error) { return false, nil }
+
 func (s shelf) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{}, errors.New("not asked")
 }

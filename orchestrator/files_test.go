@@ -16,6 +16,8 @@ func (files) FixedTests(context.Context, Range) (changed, added []string, err er
 	return nil, nil, nil
 }
 
+func (files) Sensitive(context.Context, Range, []string) (bool, error) { return false, nil }
+
 func (f files) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil
 }

@@ -57,10 +57,15 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 	if !req.gates() {
 		return nil, nil
 	}
-	f := &gate.Facts{Complexity: gate.Ordinary}
-	if snap.clear() {
-		files := gateFiles(snap.Brief)
-		f.Complexity, f.Small = gate.Assess(files, pushpolicy.Protected), gate.Small(files, pushpolicy.Protected)
+	f := snap.size()
+	if f.Complexity == gate.Trivial || f.Small { // by names; what else is protected stands in the trees (threats.md T771)
+		sensitive, err := l.History.Sensitive(ctx, snap.Range, req.Context.Guidance)
+		if err != nil {
+			return nil, err
+		}
+		if sensitive {
+			f = &gate.Facts{Complexity: gate.Ordinary}
+		}
 	}
 	stands, softened := map[string]bool{}, req.Gate.Policy != gate.Verdict
 	var asked []string
@@ -107,6 +112,15 @@ func (l *Loop) labelEvents(ctx context.Context, pr review.PullRequest, labels []
 		events[i].ByApp, events[i].Permission = pr.Author.Bot, permission
 	}
 	return events, whole, nil
+}
+
+// size says how much there is to a change, as far as the names of its files tell.
+func (s Snapshot) size() *gate.Facts {
+	if !s.clear() {
+		return &gate.Facts{Complexity: gate.Ordinary}
+	}
+	files := gateFiles(s.Brief)
+	return &gate.Facts{Complexity: gate.Assess(files, pushpolicy.Protected), Small: gate.Small(files, pushpolicy.Protected)}
 }
 
 // gateFiles are the changed files as the rule on complexity looks at them.

@@ -593,6 +593,8 @@ func (p *pull) FixedTests(context.Context, Range) (changed, added []string, err 
 	return nil, nil, nil
 }
 
+func (*pull) Sensitive(context.Context, Range, []string) (bool, error) { return false, nil }
+
 func (p *pull) Pin(context.Context, review.Target, review.PullRequest, string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: headSHA}, nil
 }

@@ -93,6 +93,8 @@ func (tree) FixedTests(context.Context, Range) (changed, added []string, err err
 	return nil, nil, nil
 }
 
+func (tree) Sensitive(context.Context, Range, []string) (bool, error) { return false, nil }
+
 func (tree) Pin(context.Context, review.Target, review.PullRequest, string) (r Range, err error) {
 	return r, nil
 }

@@ -41,6 +41,9 @@ type History interface {
 	Have(ctx context.Context, commit string) (bool, error)
 	// FixedTests names the files of tests that prloop's own commits of a pull request change, and those that they add, each a spelling.
 	FixedTests(ctx context.Context, r Range) (changed, added []string, err error)
+	// Sensitive reports whether the change of a range is one that a fixer might not have made, such as one of a protected path, or whether that cannot be told.
+	// guidance are the names and globs of context.guidance.
+	Sensitive(ctx context.Context, r Range, guidance []string) (bool, error)
 }
 
 // Range names the commits of a snapshot by full object id.

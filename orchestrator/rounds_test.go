@@ -73,6 +73,8 @@ func (s *stage) FixedTests(context.Context, Range) (changed, added []string, err
 	return nil, nil, nil
 }
 
+func (*stage) Sensitive(context.Context, Range, []string) (bool, error) { return false, nil }
+
 func (s *stage) Pin(_ context.Context, _ review.Target, pr review.PullRequest, _ string) (Range, error) {
 	return Range{Base: baseSHA, MergeBase: baseSHA, Head: pr.HeadSHA}, nil
 }

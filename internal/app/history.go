@@ -103,6 +103,12 @@ func (h *history) FixedTests(ctx context.Context, r orchestrator.Range) (changed
 	return changed, added, err
 }
 
+// Sensitive reports whether a fixer might not have made the change of a range. So it is where the commits cannot be compared.
+func (h *history) Sensitive(ctx context.Context, r orchestrator.Range, guidance []string) (bool, error) {
+	refused, err := fixspace.Sensitive(ctx, h.repo, guidance, r.MergeBase, r.Head, r.Base)
+	return err != nil || len(refused) > 0, context.Cause(ctx)
+}
+
 // local reads a local change.
 func (h *history) local(ctx context.Context, target review.Target, checkout string) (git.LocalRange, error) {
 	if target.Change != "" {

@@ -235,7 +235,7 @@ func (j jobWork) judge(ctx context.Context, taken []git.Taken) error {
 	}
 	j.Files, j.Lines = pushpolicy.Totals(whole)
 	j.refuse(schedule.Check(pathsOf(whole), j.Files, j.Lines, o.Terms)...)
-	standing, err := j.standing(ctx, o.Guidance, o.Head)
+	standing, err := standingIn(ctx, j.Repo, o.Guidance, o.Head)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			return err
 		}
 	}
-	standing, err := b.standing(ctx, o.Guidance, o.Reviewed, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
+	standing, err := standingIn(ctx, b.Repo, o.Guidance, o.Reviewed, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
 	if err != nil {
 		return err
 	}

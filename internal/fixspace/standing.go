@@ -17,9 +17,28 @@ type standing struct {
 	files []string
 }
 
-// standing reads commits: those before any fix, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
-func (b *Workspace) standing(ctx context.Context, guidance []string, reviewed string, before ...string) (*standing, error) {
-	s, whole := &standing{files: []string{}}, b.Repo.Whole()
+// Sensitive is what a fixer might not have made of the change from base to head, where no operator opens anything. tip is that of the base branch: what only the head has to say of
+// protection, the change adds to files that are protected.
+func Sensitive(ctx context.Context, repo *git.Repository, guidance []string, base, head, tip string) ([]review.Refusal, error) {
+	whole := repo.Whole()
+	changes, err := whole.Edits(ctx, base, head, mostEdits)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := whole.Files(ctx, head, "")
+	if err != nil {
+		return nil, err
+	}
+	s, err := standingIn(ctx, repo, guidance, tip, base)
+	if err != nil {
+		return nil, err
+	}
+	return append(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths), s.check(changes, nil)...), nil
+}
+
+// standingIn reads commits: those before any fix, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
+func standingIn(ctx context.Context, repo *git.Repository, guidance []string, reviewed string, before ...string) (*standing, error) {
+	s, whole := &standing{files: []string{}}, repo.Whole()
 	s.included.Instructions.Guidance = guidance
 	commits := append(slices.Clip(before), reviewed)
 	for i, commit := range commits {

@@ -53,3 +53,18 @@ func TestInstructionsAreProtected(t *testing.T) {
 		}
 	}
 }
+
+// What a fix may not change is more than its lines in anybody's change, by its name, by what the trees say of it, or by what kind of entry it is (threats.md T771).
+func TestSensitive(t *testing.T) {
+	ci := "include: {local: ci/test.yml}\n"
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "@docs/base.md\n", "docs/base.md": "x\n", "docs/rules.md": "x\n", "docs/word.md": "x\n", ".gitlab-ci.yml": ci, "ci/test.yml": "x: 1\n", "Makefile": "check:\n\ttrue\n"})
+	for name, want := range map[string]bool{"a.txt": false, "docs/word.md": false, "docs/new.md": false, "docs/base.md": true, "docs/rules.md": true, "ci/test.yml": true, "Makefile": true, "check/README.md": true} {
+		w.git(w.origin, "reset", "-q", "--hard", w.base)
+		head := w.commit(map[string]string{name: "y: 2\n"})
+		w.fetch()
+		refused, err := Sensitive(t.Context(), w.workspace.Repo, []string{"docs/rules.md"}, w.base, head, w.base)
+		if err != nil || (len(refused) > 0) != want {
+			t.Errorf("%s: %+v, %v", name, refused, err)
+		}
+	}
+}
