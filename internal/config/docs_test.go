@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,10 +35,29 @@ func TestReadmeExample(t *testing.T) {
 
 // Every setting says what it takes, and nothing is no default.
 func TestReferenceIsWhole(t *testing.T) {
-	for line := range strings.Lines(reference()) {
+	for line := range strings.Lines(reference(t)) {
 		if line = strings.TrimRight(line, "\n"); strings.HasSuffix(line, ": ") || strings.HasSuffix(line, "`null`") {
 			t.Errorf("%q", line)
 		}
+	}
+}
+
+// Every top-level key stands once in the index, and nothing else does: a key without a section would not be described.
+func TestIndexHasEveryKey(t *testing.T) {
+	var want, got []string
+	for _, k := range keys() {
+		top, _, _ := strings.Cut(k.path, ".")
+		want = append(want, top)
+	}
+	slices.Sort(want)
+	for _, s := range sections {
+		for _, row := range s.rows {
+			got = append(got, row.key)
+		}
+	}
+	slices.Sort(got)
+	if d := cmp.Diff(slices.Compact(want), got); d != "" {
+		t.Errorf("the sections of docs/config.md lack (-) or have too many (+):\n%s", d)
 	}
 }
 
@@ -45,7 +65,7 @@ func TestReferenceIsWhole(t *testing.T) {
 func TestGeneratedPages(t *testing.T) {
 	root := filepath.Join("..", "..")
 	for name, want := range map[string]string{
-		"docs/config.md":                 reference(),
+		"docs/config.md":                 reference(t),
 		"schemas/reviewerc.schema.json":  string(Schema(Repository)),
 		"docs/schema/config.schema.json": string(Schema(Operator)),
 	} {

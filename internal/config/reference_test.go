@@ -1,90 +1,249 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
 )
 
-// reference renders docs/config.md from the table of settings and their shapes.
-func reference() string {
+// reference renders docs/config.md from the table of settings, their shapes, the sections and testdata/reference.md.
+func reference(t *testing.T) string {
+	t.Helper()
+	head, err := os.ReadFile(filepath.Join("testdata", "reference.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
-	b.WriteString(referenceHead)
-	base := defaults()
-	for _, k := range keys() {
-		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n", k.path, k.doc)
-		fmt.Fprintf(&b, "- Value: %s\n", inWords(k.shape))
-		if d := display(k.field(&base)); !slices.Contains([]string{"(none)", "0", "(not set)", ""}, d) {
-			if k.path != "reviewers" && k.path != "comments_analyzer" && k.path != "fixer" {
-				fmt.Fprintf(&b, "- Default: `%s`\n", d)
+	b.WriteString(strings.NewReplacer("{{index}}", indexTable(), "{{agent}}", agentTable(), "{{schema}}", RepositorySchema).Replace(string(head)))
+	for _, s := range sections {
+		fmt.Fprintf(&b, "\n## %s\n", s.title)
+		for _, row := range s.rows {
+			for _, k := range keysOf(row.key) {
+				b.WriteString(entry(k))
 			}
 		}
-		if k.env != "" {
-			fmt.Fprintf(&b, "- Environment: `%s`\n", k.env)
+	}
+	return linked(t, b.String())
+}
+
+// keysOf are the settings of a top-level key.
+func keysOf(top string) (out []key) {
+	for _, k := range keys() {
+		if first, _, _ := strings.Cut(k.path, "."); first == top {
+			out = append(out, k)
 		}
-		switch {
-		case k.operator != "":
-			fmt.Fprintf(&b, "- Operator only: %s.\n", k.operator)
-		case k.repositoryOnly:
-			b.WriteString("- `.reviewerc` only.\n")
-		case k.capped:
-			b.WriteString("- `.reviewerc` may not exceed what the operator's file says.\n")
+	}
+	return out
+}
+
+// anchor is where a setting is described: GitHub writes the anchors of headings in lower case.
+func anchor(path string) string { return "#" + strings.ToLower(strings.ReplaceAll(path, ".", "")) }
+
+// indexTable is the table of all top-level keys.
+func indexTable() string {
+	var b strings.Builder
+	for _, s := range sections {
+		fmt.Fprintf(&b, "| **[%s](#%s)** | | | |\n", s.title, strings.ReplaceAll(strings.ToLower(s.title), " ", "-"))
+		for _, row := range s.rows {
+			settings, name, value, says := keysOf(row.key), "`"+row.key+"`", "", row.says
+			standard := row.byDefault
+			if settings[0].path == row.key {
+				name, value, standard = fmt.Sprintf("[%s](%s)", name, anchor(row.key)), brief(settings[0].shape), cmp.Or(standard, defaultOf(settings[0]), "none")
+			} else {
+				var names []string
+				for _, k := range settings {
+					names = append(names, fmt.Sprintf("[%s](%s)", strings.TrimPrefix(k.path, row.key+"."), anchor(k.path)))
+				}
+				value = strings.Join(names, ", ")
+			}
+			switch {
+			case !slices.ContainsFunc(settings, func(k key) bool { return k.operator == "" }):
+				says += "; *operator only*"
+			case !slices.ContainsFunc(settings, func(k key) bool { return !k.repositoryOnly }):
+				says += "; `.reviewerc` *only*"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, value, standard, says)
 		}
-		if k.was != "" {
-			fmt.Fprintf(&b, "- Old spelling, still read: `%s`\n", k.was)
-		}
-		b.WriteString(inner(k.shape, "  "))
 	}
 	return b.String()
 }
 
-const referenceHead = `# Configuration
+// entry describes one setting.
+func entry(k key) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n### `%s`\n\n%s\n\n- Value: %s\n", k.path, k.doc, inWords(k.shape))
+	if d := defaultOf(k); d != "" {
+		fmt.Fprintf(&b, "- Default: %s\n", d)
+	}
+	if k.env != "" {
+		fmt.Fprintf(&b, "- Environment: `%s`\n", k.env)
+	}
+	switch {
+	case k.operator != "":
+		fmt.Fprintf(&b, "- Operator only: %s.\n", k.operator)
+	case k.repositoryOnly:
+		b.WriteString("- `.reviewerc` only.\n")
+	case k.capped:
+		b.WriteString("- `.reviewerc` may not exceed what the operator's file says.\n")
+	}
+	if k.was != "" {
+		fmt.Fprintf(&b, "- Old spelling, still read: `%s`\n", k.was)
+	}
+	b.WriteString(inner(k.shape, "  "))
+	return b.String()
+}
 
-This page is generated from internal/config; its test compares them.
+var zeroEnd = regexp.MustCompile(`(h)0m0s$|(m)0s$`)
 
-prloop reads two YAML files: ` + "`.reviewerc`" + ` at the root of the repository, and the operator's own file,
-` + "`$XDG_CONFIG_HOME/prloop/config.yml`" + ` or what ` + "`PRLOOP_CONFIG`" + ` names. A local change (` + "`prloop run --base`, `--staged`, `--commit`, `--patch`" + `) uses the ` + "`.reviewerc`" + ` of the
-working tree, committed or not; a pull request uses the one at its base commit, and cannot change it
-([decision 28](decisions/0028-rules-of-the-working-tree.md)). Where several layers set a value, the first of these wins:
+// defaultOf is the default of a setting, empty for none. Who an agent is by default follows from other settings.
+func defaultOf(k key) string {
+	if isAgent(k.shape) {
+		return ""
+	}
+	base := defaults()
+	d := strings.Trim(display(k.field(&base)), `"`)
+	if k.shape["pattern"] == timeSpan {
+		d = zeroEnd.ReplaceAllString(d, "$1$2") // 24h0m0s
+	}
+	if slices.Contains([]string{"(none)", "0", "(not set)", ""}, d) {
+		return ""
+	}
+	return "`" + d + "`"
+}
 
-1. the command line, or the inputs of the action
-2. the environment
-3. for a pull request, the [policy](policy.md) of its repository
-4. the crew it chooses, a named model configuration of the operator's file (` + "`crews`" + `)
-5. ` + "`.reviewerc`" + `
-6. the operator's file
-7. the default
+// isAgent reports whether a shape is an agent, a word for one, or a list of them.
+func isAgent(s shape) bool {
+	properties, _ := group(s)["properties"].(shape)
+	return properties["use"] != nil && properties["preset"] != nil
+}
 
-` + "`prloop config explain`" + ` prints every value a local range would have, with the layer that set it; ` + "`prloop config explain 123`" + ` those of a run of a
-pull request. It takes the flags of ` + "`prloop run`" + ` that change settings. ` + "`prloop config validate`" + ` checks the ` + "`.reviewerc`" + ` of the working tree, or the file it is given.
-` + "`prloop schema reviewerc`" + ` and ` + "`prloop schema config`" + ` print what editors check and complete by; the first is
-[published](../schemas/reviewerc.schema.json), and ` + "`# yaml-language-server: $schema=" + RepositorySchema + "`" + `
-on the first line of a ` + "`.reviewerc`" + ` tells editors so. ` + "`prloop init`" + ` writes that line.
+// group is the group of keys that a shape has, or the items of its list.
+func group(s shape) shape {
+	for _, below := range []string{"then", "items", "additionalProperties"} {
+		if next, ok := s[below].(shape); ok {
+			s = next
+		}
+	}
+	return s
+}
 
-A list or group set by a stronger layer replaces the weaker one; the two are not mixed. Only what a policy says of excluded paths and guidance is added.
+// agentTable describes the keys of agents once, those of a reviewer included.
+func agentTable() string {
+	properties := agentShape(true)["properties"].(shape)
+	var b strings.Builder
+	for _, name := range []string{"use", "name", "lens", "model", "preset", "path", "args", "timeout", "settings"} {
+		p := properties[name].(shape)
+		doc := strings.TrimSuffix(p["description"].(string), ".")
+		if agentShape(false)["properties"].(shape)[name] == nil {
+			doc = "Reviewers only. " + doc
+		}
+		if name == "lens" {
+			doc += " ([the lenses](agents.md#the-builtin-reviewer))"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, inWords(p), doc)
+	}
+	return b.String()
+}
 
-Files hold at most 64 KB, no anchors, aliases, merge keys or tags, and no unknown keys; ` + "`.reviewerc`" + ` is no link. A ` + "`version: 1`" + ` is accepted on top.
+// agentInWords says which agents a setting takes, in place of their keys.
+func agentInWords(s shape) string {
+	use := s["properties"].(shape)["use"].(shape)
+	words := "[an agent](#an-agent) whose `use` is " + inWords(use)
+	if s["properties"].(shape)["name"] != nil {
+		words += ", with a `name`"
+	} else if s["properties"].(shape)["model"] == nil {
+		words += ", without `model`"
+	}
+	return words
+}
 
-Since a repository's file comes from people who may not be the operator, it cannot set what would hand the operator's
-key or machine over. ` + "`use: command`" + ` in ` + "`.reviewerc`" + ` runs for local ranges, as a Makefile would; relative
-paths start at the repository's root. On pull requests it runs only with ` + "`allow_repo_commands`" + ` and a program that is a bare name or an absolute
-path: a relative path would lead into the pull request's own files. Relative paths in the operator's file start at that file's folder.
+var (
+	// pageName is a page of docs as the program's messages name it; decisionName a decision.
+	pageName     = regexp.MustCompile(`\bdocs/([a-z-]+\.md)(#[a-z-]+)?`)
+	decisionName = regexp.MustCompile(`\(decision ([0-9]+)\)`)
+	// indexed is a line of the index, ownKey the key that a line describes: neither is a mention.
+	indexed     = regexp.MustCompile(`^\| .*\]\(#`)
+	ownKey      = regexp.MustCompile("^(?: +- |\\| )`\\w+`")
+	settingName = regexp.MustCompile("`?\\b[a-z]+_?[a-z]*\\.[a-zA-Z_.]+[a-zA-Z]`?|`[a-z_]+`")
+)
 
-## Budgets
+// linked makes links of the pages, decisions and settings that the page names.
+func linked(t *testing.T, page string) string {
+	t.Helper()
+	paths := map[string]bool{}
+	for _, k := range keys() {
+		paths[k.path] = true
+	}
+	lines, here := strings.SplitAfter(page, "\n"), "the head"
+	for i, line := range lines {
+		if heading, ok := strings.CutPrefix(line, "### "); ok {
+			here = strings.Trim(heading, "`\n")
+			continue
+		}
+		if indexed.MatchString(line) {
+			continue
+		}
+		named := ownKey.FindString(line)
+		line = strings.TrimPrefix(line, named)
+		line = pageName.ReplaceAllString(line, "[$1]($1$2)")
+		line = decisionName.ReplaceAllStringFunc(line, func(m string) string {
+			number := decisionName.FindStringSubmatch(m)[1]
+			files, _ := filepath.Glob(fmt.Sprintf("../../docs/decisions/%04s-*.md", number))
+			if len(files) != 1 {
+				t.Fatalf("%s: there are %d decisions %s", here, len(files), number)
+			}
+			return fmt.Sprintf("([decision %s](decisions/%s))", number, filepath.Base(files[0]))
+		})
+		lines[i] = named + settingName.ReplaceAllStringFunc(line, func(m string) string {
+			if name := strings.Trim(m, "`"); paths[name] && name != here {
+				return fmt.Sprintf("[`%s`](%s)", name, anchor(name))
+			}
+			return m
+		})
+	}
+	return strings.Join(lines, "")
+}
 
-Model calls, tool calls, tokens, dollars and time are bounded for each agent (` + "`limits`" + `), for each try of the fixer (` + "`fix`" + `) and for the run
-(` + "`run_limits`, `wall_time`" + `), and dollars for each pull request and day (` + "`budgets`" + `). The budget of a call is reserved before it is made.
-A run has $5 unless somebody says otherwise ([decision 44](decisions/0044-a-run-has-a-bound-in-dollars.md)); ` + "`--max-run-cost DOLLARS`" + ` says so for one run.
-A run that cannot go on for want of a budget names it and ends with status 5. A resumed run has what its earlier processes left.
-
-## Settings
-`
+// brief says what a shape accepts in a word or two.
+func brief(s shape) string {
+	switch {
+	case s["then"] != nil:
+		return "[agent](#an-agent), `off`"
+	case s["else"] != nil:
+		return "`true`, or a list"
+	case isAgent(s) && s["type"] == "array":
+		return "list of [agents](#an-agent)"
+	case isAgent(s):
+		return "[agent](#an-agent)"
+	case s["type"] == "integer", s["type"] == "number":
+		return fmt.Sprintf("%v to %v", s["minimum"], s["maximum"])
+	case s["type"] == "array":
+		return "list"
+	case s["type"] == "object":
+		return "group"
+	case s["pattern"] == timeSpan:
+		return "time span"
+	case s["pattern"] == httpAddress:
+		return "address"
+	case s["pattern"] != nil:
+		return "name"
+	}
+	return strings.TrimPrefix(inWords(s), "one of ")
+}
 
 // inWords says what a shape accepts.
 func inWords(s shape) string {
+	if s["else"] != nil && s["then"] == nil {
+		return "`true` or `false`, or " + inWords(s["else"].(shape))
+	}
 	if s["then"] != nil {
-		return inWords(s["then"].(shape)) + ", or " + strings.ReplaceAll(inWords(s["else"].(shape)), "one of ", "")
+		return inWords(s["then"].(shape)) + "; or " + strings.ReplaceAll(inWords(s["else"].(shape)), "one of ", "")
 	}
 	switch s["type"] {
 	case "integer", "number":
@@ -95,6 +254,9 @@ func inWords(s shape) string {
 		items := s["items"].(shape)
 		return fmt.Sprintf("a list of %v to %v: %s", s["minItems"], s["maxItems"], inWords(items))
 	case "object":
+		if isAgent(s) {
+			return agentInWords(s)
+		}
 		return "a group of keys"
 	}
 	switch {
@@ -110,22 +272,27 @@ func inWords(s shape) string {
 	return "text"
 }
 
-// inner lists the keys of a group, or of a list's items, indented by depth.
+// inner lists the keys of a group, or of a list's items, indented by depth. Those of agents and those that are settings themselves are described
+// in their own places.
 func inner(s shape, indent string) string {
-	for _, below := range []string{"then", "items", "additionalProperties"} {
-		if next, ok := s[below].(shape); ok {
-			s = next
-		}
+	if isAgent(s) {
+		return ""
 	}
+	s = group(s)
 	properties, _ := s["properties"].(shape)
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p := properties[name].(shape)
+		doc, _ := p["description"].(string)
+		if strings.HasPrefix(doc, "As `") {
+			fmt.Fprintf(&b, "%s- `%s`: as %s\n", indent, name, strings.TrimSuffix(strings.TrimPrefix(doc, "As "), "."))
+			continue
+		}
 		fmt.Fprintf(&b, "%s- `%s`: %s", indent, name, inWords(p))
 		if required, ok := s["required"].([]any); ok && slices.Contains(required, any(name)) {
 			b.WriteString(", required")
 		}
-		if doc, ok := p["description"].(string); ok {
+		if doc != "" {
 			b.WriteString(". " + strings.TrimSuffix(doc, "."))
 		}
 		b.WriteString("\n" + inner(p, indent+"  "))
