@@ -55,7 +55,7 @@ func quickKeys() []key {
 		q("quick.prompt", "What the scout is to mind beside its task.", text(1, 4000), false, func(q *Quick) any { return &q.Prompt }),
 		{path: "full.prompt", shape: text(1, 4000), field: func(s *Settings) any { return &s.FullPrompt },
 			doc: "What the reviewers of a full review are to mind beside their task. It adds to the review and changes none of its rules."},
-		q("quick.budget_tokens", "The estimated size of the diff the scout is given; what is over is unread, and the scan then passes nothing.", integer(1000, 500_000), true, func(q *Quick) any { return &q.Limits.ContextTokens }),
+		q("quick.budget_tokens", "The estimated size of the diff the scout is given; what does not fit is unread, and the scan then lets nothing pass.", integer(1000, 500_000), true, func(q *Quick) any { return &q.Limits.ContextTokens }),
 		q("quick.max_answer_tokens", "Tokens the scout's answer may have. Without it: as for every agent.", integer(256, 1_000_000), true, func(q *Quick) any { return &q.Limits.AnswerTokens }),
 		q("quick.max_wall_time_seconds", "Seconds the scout may take.", integer(1, 7200), true, func(q *Quick) any { return &q.Limits.WallTimeSeconds }),
 		q("quick.max_cost_usd", "Dollars the scout may spend.", number(leastBound, 100), true, func(q *Quick) any { return &q.Limits.CostUSD }),

@@ -102,7 +102,7 @@ func scheduleKeys() []key {
 	conditions := object(nil, "paths", pathFilter(), "window", described(duration(), windowDoc))
 	return []key{
 		row("enabled", "Whether scheduled jobs do anything.", boolean(), func(s *Schedule) any { return &s.Enabled }),
-		row("runs", "The commands of each scheduled job, by the id of the job in its workflow. When a job runs is said there too (`on.schedule`).", named(ids()), func(s *Schedule) any { return &s.Runs }),
+		row("runs", "The commands of each scheduled job, by the id of the job in its workflow. The workflow also says when the job runs (`on.schedule`).", named(ids()), func(s *Schedule) any { return &s.Runs }),
 		row("limits.maxFiles", "Files the pull request of a job may change. Without it: what the push policy allows.", integer(1, 100_000), func(s *Schedule) any { return &s.Limits.MaxFiles }),
 		row("limits.maxDiffLines", "Lines it may add and delete together. Without it: what the push policy allows.", integer(1, 1_000_000), func(s *Schedule) any { return &s.Limits.MaxDiffLines }),
 		row("conditions.paths", "Globs of paths. A job is skipped unless commits of its window touched one. Without it: no job is skipped.", pathFilter(), func(s *Schedule) any { return &s.Conditions.Paths }),

@@ -79,13 +79,13 @@ func keys() []key {
 		{path: "model", shape: text(1, 200), env: "PRLOOP_MODEL", field: func(s *Settings) any { return &s.Model },
 			doc: "The model of the builtin agents."},
 		{path: "escalation_model", shape: text(1, 200), field: func(s *Settings) any { return &s.StrongerModel },
-			doc: "The model the verifier's model hands severe findings to that stay doubtful (verification.escalate_below). `none` is nobody."},
+			doc: "The model that is asked about severe findings which the verifier's model leaves in doubt (verification.escalate_below). `none` is nobody."},
 		{path: "effort", shape: choice(effortLight, effortStandard, effortThorough), field: func(s *Settings) any { return &s.Effort },
 			doc: "How much a review may take where nothing else is set: reviewers, the verifier and limits of one agent. light asks one reviewer " +
 				"once and verifies nothing; standard has a verifier try to refute what the reviewer found; thorough has two reviewers, general and " +
 				"security, who read in four passes with tools, and the verifier."},
 		{path: "reasoning_effort", shape: choice("none", "minimal", "low", "medium", "high", "xhigh"), field: func(s *Settings) any { return &s.ReasoningEffort },
-			doc: "How much the models of builtin agents are asked to think before they answer. It is sent where it is set only; a model that takes none is asked without it, and the receipt says so. " +
+			doc: "How much the models of builtin agents are asked to think before they answer. It is sent only if it is set. A model that takes none is asked without it, and the receipt says so. " +
 				"With it no temperature is sent, and answers have more room (`limits.max_answer_tokens`)."},
 		{path: "base_url", shape: match(httpAddress), env: "OPENAI_BASE_URL", field: func(s *Settings) any { return &s.BaseURL },
 			operator: "whoever chooses the endpoint receives the operator's key",
@@ -110,7 +110,7 @@ func keys() []key {
 		{path: "context.include", shape: globs(200), field: func(s *Settings) any { return &s.Context.Include },
 			doc: "Globs of the paths that are reviewed. Without it: all."},
 		{path: "context.exclude", shape: globs(200), field: func(s *Settings) any { return &s.Context.Exclude },
-			doc: "Globs of paths that no agent reads. Linters, builds and tests may. A glob takes nothing out of another one, as `!` does in .gitignore."},
+			doc: "Globs of paths that no agent reads. Linters, builds and tests may. A glob cannot make an exception, as `!` does in .gitignore."},
 		{path: "context.never_read", shape: folders(200), field: func(s *Settings) any { return &s.Context.NeverRead },
 			doc: "Globs of paths that nothing reads: no agent, no tool, no linter, not prloop itself, no fixer, and no setup or verify command (docs/policy.md#what-is-never-read). A glob that " +
 				"matches a folder withholds all that is in it. The lists of all layers add up. Changes there are counted, named in the report, and may go unread."},
@@ -123,7 +123,7 @@ func keys() []key {
 			doc: "Further files of written rules, beside CLAUDE.md, AGENTS.md, AGENT.md, .cursorrules and .github/copilot-instructions.md. Fixes and jobs may not change them."},
 		{path: "context.budget_tokens", shape: integer(1000, 2_000_000), capped: true,
 			field: func(s *Settings) any { return &s.Limits.ContextTokens },
-			doc:   "The estimated size the brief may have; over it the least changed files are cut first."},
+			doc:   "The tokens that the brief may have, estimated. If it has more, the least changed files are cut first."},
 		{path: "context.related_code", shape: boolean(), field: func(s *Settings) any { return &s.Context.RelatedCode },
 			doc: "Whether reviewers are shown code beyond the diff by name: definitions of what a change uses, callers of what it changes, " +
 				"uses of what it removes. It takes a part of context.budget_tokens."},
@@ -132,8 +132,8 @@ func keys() []key {
 		limits("max_verify_candidates", "Findings of a round that the verifier is asked about, gravest first; the others count as they are.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
 		limits("max_output_issues", "Findings one agent may report. Secrets that the static reviewer finds, and what else it finds that is P0, P1 or about security, are not counted; it reports 200 of each.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
 		limits("max_wall_time_seconds", "Seconds one agent may take. Without it an ACP agent has 600, and a builtin reviewer has 300 where `reasoning_effort` is set or its model's name says that it reasons.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
-		limits("max_idle_seconds", "Seconds of silence after which a model is ended in the middle of a call, counted from its last byte (a comment of the stream and a thought are bytes too), "+
-			"and an agent that says nothing and waits for no model. The wall time bounds it too.", integer(1, 7200), func(l *review.Limits) any { return &l.IdleSeconds }),
+		limits("max_idle_seconds", "Seconds of silence after which prloop ends the call of a model, counted from its last byte (a comment of the stream and a thought are bytes too), "+
+			"or an agent that waits for no model. The wall time bounds it too.", integer(1, 7200), func(l *review.Limits) any { return &l.IdleSeconds }),
 		limits("max_call_seconds", "Seconds one call of a model may take, pauses and further attempts included. Without it: what is left of the wall time, which bounds it too.",
 			integer(1, 7200), func(l *review.Limits) any { return &l.CallSeconds }),
 		limits("max_answer_tokens", "Tokens one answer of a builtin agent's model may have, its thoughts included. Without it: 8192, and 32768 where `reasoning_effort` is set or "+
@@ -154,12 +154,12 @@ func keys() []key {
 				"builtin reviewer takes part, else none."},
 		{path: "verifier", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Verifier) },
 			doc: "Who tries to refute what the reviewers found, before it counts. `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody. Without it: builtin, with the model of the first builtin or ACP " +
-				"reviewer, when a model is configured and one takes part."},
+				"reviewer, when a model is configured, such a reviewer takes part and `effort` is not light."},
 		{path: "judge", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Judge) },
 			doc: "Who judges what developers say against findings in prloop's threads (docs/threads.md). `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody: threads are then left to people. Without it: builtin, when a " +
-				"model is configured and one reviews, with a model that did not raise the finding where the reviewers have more than one. Its budgets are those of `verification`."},
+				"model is configured and a builtin or ACP reviewer takes part; where the reviewers have several models, one that did not raise the finding. Its budgets are those of `verification`."},
 		{path: "human_reviewers", shape: list(shape{"type": "string", "minLength": 1, "maxLength": 100, "pattern": loginOrTeam}, 0, 15), field: func(s *Settings) any { return &s.HumanReviewers },
-			doc: "Who is asked to review when prloop and a developer do not agree about a finding: logins, and teams as `org/team`. With any who may write, a pull request has human reviewers."},
+			doc: "Who is asked to review when prloop and a developer do not agree about a finding: logins, and teams as `org/team`. If one of them may write to the repository, a pull request has human reviewers (docs/threads.md#when-somebody-disagrees)."},
 		verification("max_llm_calls", "Model calls of the verifier in a round. A lower limits.max_llm_calls that somebody chose holds for it too.", integer(1, 100), func(v *Verification) any { return &v.Limits.LLMCalls }),
 		verification("max_tool_calls", "Tool calls of the verifier in a round. A lower limits.max_tool_calls that somebody chose holds for it too.", integer(0, 500), func(v *Verification) any { return &v.Limits.ToolCalls }),
 		verification("max_wall_time_seconds", "Seconds the verifier may take in a round. A lower limits.max_wall_time_seconds that somebody chose holds for it too.", integer(1, 7200), func(v *Verification) any { return &v.Limits.WallTimeSeconds }),
@@ -220,12 +220,12 @@ func keys() []key {
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one. `sticky` has one comment for all reviews without a fixer, and edits it; GitHub tells " +
 				"nobody of an edit. Reports of runs that fix, and those that somebody asked for by a comment, are new comments all the same (decision 80)."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
-			doc: "Of how many findings that must be fixed a report gives the details openly; P0, P1 and security findings always are. Each stands in the first table, those of one file that say the same in one row where there are more than five; other details are folded."},
+			doc: "How many findings that must be fixed a report shows with their details open, besides P0, P1 and security findings, whose details always are. It folds those of others. The first table has a row for each; more than five of one file that say the same share a row."},
 		{path: "publish.inline", shape: choice("off", InlineProminent, InlineAll), field: func(s *Settings) any { return &s.Inline },
 			doc: "Which findings are comments on their lines, so that the report lists them and does not repeat them: `prominent` are those whose details the report would give openly, " +
-				"`all` every one it lists, `off` none. What has no line in the diff, or what an open thread says already, stands in the report (docs/threads.md)."},
+				"`all` every one it lists, `off` none. A finding without a line in the diff, or one that an open thread already reports, is in the report (docs/threads.md)."},
 		{path: "publish.comments_per_pull_request", shape: integer(1, 1000), field: func(s *Settings) any { return &s.CommentsPerPull },
-			doc: "How many comments on lines a pull request gets in its whole life. What is over stands in the report."},
+			doc: "How many comments on lines a pull request gets in its whole life. Further findings are in the report."},
 		{path: "consensus.rule", shape: choice("all", "verified"), field: func(s *Settings) any { return &s.Rule },
 			doc: "Which findings count for the verdict and go to the fixer. `all`: every one that was not set aside. `verified`: those that a rule takes by support, evidence, score and what the verifier " +
 				"says; P0, security, static findings and those the verifier said nothing of always count, and a P1 that the rule leaves out needs a person (decision 39)."},
