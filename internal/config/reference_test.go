@@ -144,7 +144,7 @@ func agentTable() string {
 			doc = "Reviewers only. " + doc
 		}
 		if name == "lens" {
-			doc += " ([the lenses](agents.md#the-builtin-reviewer))"
+			doc += " ([the lenses](agents.md#lenses))"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, inWords(p), doc)
 	}
