@@ -78,7 +78,7 @@ var namesOfSecrets = []nameOfSecret{
 }
 
 // kindsOfKeys are the words that make a key a secret one.
-var kindsOfKeys = []string{"api", "private", "access", "auth", "account", "encryption", "signing", "secret"}
+var kindsOfKeys = []string{"api", "private", "access", "auth", "account", "encryption", "signing", "secret", "shared"}
 
 func keyKinds() []string {
 	out := []string{"_"}
@@ -344,12 +344,13 @@ func digest(before, word, behind string) bool {
 	return !quoted
 }
 
-// pathOrAddress reports whether a word is a part of a path or an address. Base64 may begin with a slash too, so right behind a sign or a quote a path begins with a word.
+// pathOrAddress reports whether a word is a part of a path or an address. Base64 may begin with a slash too, so right behind a sign or a quote, and with padding at its end,
+// a path begins with a word.
 func pathOrAddress(before, word string) bool {
 	switch {
 	case !strings.Contains(word, "/"):
 		return false
-	case word[0] == '/' && before != "" && strings.Contains("=\"'`", before):
+	case word[0] == '/' && (before != "" && strings.Contains("=\"'`", before) || strings.HasSuffix(word, "=")):
 		return pathStart.MatchString(word)
 	}
 	return strings.Contains(word, ".") || word[0] == '/' || before == ":"

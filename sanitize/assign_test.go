@@ -28,6 +28,18 @@ func TestAssignmentsInEveryForm(t *testing.T) {
 	}
 }
 
+// A key of 32 bytes in base64 begins with a slash once in 64 times, and is no path (threats.md T760).
+func TestKeysThatBeginLikePaths(t *testing.T) {
+	for _, form := range []string{"PrivateKey = %s", "PresharedKey = %s", "private_key: %s"} {
+		formKeeps(t, form, "/UwcSPg38hW/D9Y3tcS1FOV0K1wuURMbS0sesJEP5ak=")
+	}
+	for _, s := range []string{"PrivateKey = /etc/wireguard/keys2026/Server01Private.key", "token_dir /usr/lib64/Store3/Abc9Xyz8Qrs7/T5= x"} {
+		if got := replaceSpans(s, assignmentSpans(s)); got != s {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+}
+
 func formKeeps(t *testing.T, form, value string) {
 	t.Helper()
 	s := fmt.Sprintf(form, value)

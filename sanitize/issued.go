@@ -62,6 +62,8 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 		one("wandb login ", `wandb login (?:--?[a-z-]{1,20}(?:[ =]\S{1,200})? )?[0-9a-f]{40}\b`),
 		one("thog-secret-", `thog-secret-[0-9a-f]{32}`),
 		{words: []string{"tfp_"}, re: lazyregexp.New(`tfp_[0-9A-Za-z_-]{40,59}`), sure: hasDigit}, // Typeform
+		one("prv", `[t-z]prv[0-9A-Za-z]{107}`),                                                    // a key of a wallet, BIP 32
+		one("nsec1", `nsec1[0-9a-z]{58}`),                                                         // Nostr
 		one("BBFF-", `BBFF-[0-9A-Za-z]{30}`),                                                      // Ubidots
 		one("VF.", `VF\.(?:(?:DM|WS)\.)?[0-9a-fA-F]{24}\.[0-9A-Za-z]{16}`),
 		one("1000.", `1000\.[0-9a-f]{32}\.[0-9a-f]{32}`), // Zoho

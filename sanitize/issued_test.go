@@ -16,7 +16,7 @@ var issuedForms = append(strings.Fields(`nvapi-{64w} dp.pt.{43a} dp.st.prd.{40a}
 	bb_pr_{30x} bb_ma_{30x} api_{22a}.{22a} endr+{16a} figp_{44w} flb_live_{20a} shltm_{40a} na1.{100b} s-s4t2ud-{64x} s-s4t2af-{64x} pk_{34x} pk_{6a}_{34x} pk.{32x} live_{35x} test_{35x} NRII-{32w} NRIQ-{25w}
 	eu01xx{26x}FFFFNRAL {32x}FFFFNRAL NF-{32a} ak_live_{30a} sec-c-{48a} ramp_sec_{48a} rootly_{64x} sqco_{59a} slk_{64x} {22b}==:{32a} thog-secret-{32x} tfp_{44w} BBFF-{30a} VF.{24x}.{16a} VF.DM.{24x}.{16a} 1000.{32x}.{32x}
 	{42b}+ACR{6a} 0.A{52w}.Ag{250w} 1.A{52w}.1.Ag{250w} acme.tines.com/webhook/{32l}/{32l} hooks.zapier.com/hooks/catch/{7d}/{7a} acme.webhook.office.com/webhookb2/{1u}@{1u}/IncomingWebhook/{32x}/{1u}
-	sk-lf-{1u} sk-service-{21a}T3BlbkFJ{20a} sk-None-{20a}T3BlbkFJ{20a} oy2{43l} MTk4NjIyNDgzNDcxOTI1MjQ4.{6w}.{27w}`), "discord N{23a}.{6w}.{27w}", "wandb login {40x}", "wandb login --relogin {40x}")
+	sk-lf-{1u} sk-service-{21a}T3BlbkFJ{20a} sk-None-{20a}T3BlbkFJ{20a} oy2{43l} MTk4NjIyNDgzNDcxOTI1MjQ4.{6w}.{27w}`), "discord N{23a}.{6w}.{27w}", "wandb login {40x}", "wandb login --relogin {40x}", "xprv{107a}", "nsec1{58l}")
 
 // drawForm is a token of a form, drawn at random.
 func drawForm(r *rand.Rand, form string) string {

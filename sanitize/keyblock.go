@@ -10,8 +10,8 @@ import (
 var (
 	// keyHead is BEGIN PRIVATE KEY in all its kinds, with or without dashes: a header alone is
 	// redacted too.
-	keyHead = lazyregexp.New(`-*\s?BEGIN` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|PuTTY-User-Key-File-[0-9]`)
-	keyEnd  = lazyregexp.New(`-*\s?END` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|Private-MAC:\s*[0-9a-fA-F]*`)
+	keyHead = lazyregexp.New(`-*\s?BEGIN` + blankSign + keyKind + `-*|PuTTY-User-Key-File-[0-9]`)
+	keyEnd  = lazyregexp.New(`-*\s?END` + blankSign + keyKind + `-*|Private-MAC:\s*[0-9a-fA-F]*`)
 	// keyText is key material that follows a header on its own line, real or escaped line ends between.
 	keyText = lazyregexp.New(`^(?:(?:\\+[nr]|\s)*[A-Za-z0-9+/=]{16,})*(?:\\+[nr])*`)
 	// keyRemark is a line of the head of such a block.
@@ -29,11 +29,13 @@ var (
 )
 
 // keyWords stand in the first and last lines of keys.
-var keyWords = []string{"PRIVATE KEY", "PRIVATE+KEY", "PRIVATE%20KEY", "PuTTY-User-Key", "Private-MAC"}
+var keyWords = []string{"PRIVATE KEY", "PRIVATE+KEY", "PRIVATE%20KEY", "OpenVPN Static key", "PuTTY-User-Key", "Private-MAC"}
 
 const (
 	// blankSign is a blank, in addresses and forms too.
 	blankSign = `(?: |\+|%20)`
+	// keyKind is what the first and the last line of a key call it.
+	keyKind = `(?:(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?|OpenVPN Static key V[0-9])`
 	// maxKeyLines bounds how far behind the last line of a key its end is looked for.
 	maxKeyLines = 200
 	// minKeyRun is the shortest line of a key, in bytes, that is known by itself when nothing else stands in it; minLooseRun is the

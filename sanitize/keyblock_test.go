@@ -55,6 +55,23 @@ func keyTexts() map[string]string {
 	return out
 }
 
+// A static key of OpenVPN is a private key in hex (threats.md T760).
+func TestStaticKeysOfOpenVPN(t *testing.T) {
+	const first, last = "6acef03f62675b4b1bbd03e53b187727", "423cea742242106cb2916a8a4c829756"
+	s := "#\n# 2048 bit OpenVPN static key\n#\n-----BEGIN OpenVPN Static key V1-----\n" + first + "\n" + last + "\n-----END OpenVPN Static key V1-----\n</tls-auth>\n"
+	diff := "@@ -0,0 +1,8 @@\n+" + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n+") + "\n"
+	maskChange(t, nil, &diff, nil)
+	for _, got := range []string{Mask(s), Redact(s), diff} {
+		if strings.Contains(got, first) || strings.Contains(got, last) || !strings.Contains(got, "tls-auth") {
+			t.Errorf("%q", got)
+		}
+	}
+	mention := "@@ -0,0 +1 @@\n+if line == \"-----BEGIN OpenVPN Static key V1-----\" {\n"
+	if maskChange(t, nil, &mention, nil); strings.Contains(mention, Redacted) {
+		t.Errorf("a mention becomes %q", mention)
+	}
+}
+
 // What follows a header and what stands before a footer goes with it, however its lines are written.
 func TestKeysGoWhole(t *testing.T) {
 	for name, s := range keyTexts() {

@@ -7,7 +7,7 @@ import (
 )
 
 // keyMarkText is a header or a footer without what it says of the key itself.
-var keyMarkText = lazyregexp.New(`-*\s?(?:BEGIN|END)` + blankSign + `(?:[A-Z0-9]+` + blankSign + `){0,4}PRIVATE` + blankSign + `KEY(?:` + blankSign + `BLOCK)?-*|PuTTY-User-Key-File-[0-9]|Private-MAC:`)
+var keyMarkText = lazyregexp.New(`-*\s?(?:BEGIN|END)` + blankSign + keyKind + `-*|PuTTY-User-Key-File-[0-9]|Private-MAC:`)
 
 // filledKeySpans are keySpans without those of mentions.
 func filledKeySpans(s string) []Span {
