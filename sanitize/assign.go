@@ -159,7 +159,29 @@ func assignmentSpans(s string) []Span {
 			}
 		}
 	}
-	return joinSpans(out, namedSpans(s, names), placedSpans(s), namedAbove(s))
+	return joinSpans(out, namedSpans(s, names), otherNames(s, lower), placedSpans(s), namedAbove(s))
+}
+
+var (
+	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own.
+	otherName = lazyregexp.New(`(?i)(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|pw|psk)["'\x60]?\s{0,4}(?::=|=>|[=:])\s{0,4}["'\x60]?`)
+	// otherNameWords are those of which every such name has one, in the case in which it is mostly written.
+	otherNameWords = []string{"passwort", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "pw", "psk"}
+)
+
+// otherNames are the random values given to secrets by such names. Anything less than random may be a word of a page.
+func otherNames(s, lower string) (out []Span) {
+	inLines(s, lower, otherNameWords, func(line string, at int) {
+		for _, m := range otherName.FindAllStringIndex(line, -1) {
+			end := m[1]
+			for end < len(line) && (valueByte(line[end]) || line[end] == '=') {
+				end++
+			}
+			out = randomValues(out, s, at+m[1], at+end)
+		}
+	})
+	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
+	return joinSpans(slices.Compact(out))
 }
 
 // Forms of an assignment, by what stands behind the name.

@@ -28,6 +28,21 @@ func TestAssignmentsInEveryForm(t *testing.T) {
 	}
 }
 
+// Names of secrets in other languages, and short ones, are known where a random value is given to them (threats.md T761).
+func TestOtherNamesOfSecrets(t *testing.T) {
+	const random = "kT9wZ2q7Lm4Vb8Xc5RqJ7n"
+	for _, form := range []string{"Passwort: %s", "db_kennwort = \"%s\"", "mot_de_passe = \"%s\"", "contraseña: %s", "'contrasena' => '%s',", "пароль = \"%s\"", "Пароль: %s", "密码 = \"%s\"", "DB_SENHA=%s", "hasło: %s", "pw := \"%s\"", "psk=%s",
+		"{\"wpa_psk\": \"%s\"}"} {
+		formKeeps(t, form, random)
+	}
+	for _, s := range []string{"passwort: \"Passwort vergessen?\"", "senha: \"Digite-sua-senha-novamente-123\"", "hasLock: " + random, "desenha = " + random, "npw: " + random, "pw = await playwright.chromium.launchPersistentContext2()",
+		"pw: sha256:" + strings.Repeat("c67772c6", 8), "Passwort=${DB_PASSWORT_2026_PRODUCTION}", "the Passwort of build " + random} {
+		if got := replaceSpans(s, assignmentSpans(s)); got != s {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+}
+
 // A key of 32 bytes in base64 begins with a slash once in 64 times, and is no path (threats.md T760).
 func TestKeysThatBeginLikePaths(t *testing.T) {
 	for _, form := range []string{"PrivateKey = %s", "PresharedKey = %s", "private_key: %s"} {
