@@ -10,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/pushpolicy"
@@ -67,31 +68,61 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 			f = &gate.Facts{Complexity: gate.Ordinary}
 		}
 	}
-	stands, softened := map[string]bool{}, req.Gate.Policy != gate.Verdict
+	softened := req.Gate.Policy != gate.Verdict
 	var asked []string
 	for _, label := range gate.Labels {
-		stands[label] = slices.ContainsFunc(snap.PR.Labels, func(s string) bool { return strings.EqualFold(s, label) })
+		stands := hasLabel(snap.PR, label)
 		switch allowed := slices.Contains(req.Gate.Labels, label); {
-		case allowed && (stands[label] || label == gate.Strict && softened): // which may hold though it was taken off
+		case allowed && (stands || label == gate.Strict && softened): // which may hold though it was taken off
 			asked, softened = append(asked, label), true
-		case stands[label]:
+		case stands:
 			f.Labels = append(f.Labels, gate.Labelling{Label: label})
 		}
 	}
-	if len(asked) == 0 {
-		return f, nil
-	}
-	events, whole, err := l.labelEvents(ctx, snap.PR, asked)
+	told, err := l.telling(ctx, snap.PR, asked)
 	if err != nil {
 		return nil, err
 	}
-	for _, label := range asked {
+	f.Labels = append(f.Labels, told...)
+	return f, nil
+}
+
+// heldLabels are the labels that ask for a full review and were taken off by nobody who may (threats.md T772).
+func (l *Loop) heldLabels(ctx context.Context, req Request, pr review.PullRequest) (labels []string, err error) {
+	if l.Gate == nil || req.Quick == nil || req.Quick.Tier != escalate.Auto || req.Target.Local() {
+		return nil, nil
+	}
+	asked := req.Quick.Triggers.Labels
+	if slices.ContainsFunc(asked, func(label string) bool { return hasLabel(pr, label) }) { // one is enough
+		return nil, nil
+	}
+	told, err := l.telling(ctx, pr, asked)
+	for _, e := range told {
+		labels = append(labels, e.Label)
+	}
+	return labels, err
+}
+
+func hasLabel(pr review.PullRequest, label string) bool {
+	return slices.ContainsFunc(pr.Labels, func(s string) bool { return strings.EqualFold(s, label) })
+}
+
+// telling are the events that tell what labels say, of those that say something.
+func (l *Loop) telling(ctx context.Context, pr review.PullRequest, labels []string) (out []gate.Labelling, err error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	events, whole, err := l.labelEvents(ctx, pr, labels)
+	if err != nil {
+		return nil, err
+	}
+	for _, label := range labels {
 		of := slices.DeleteFunc(slices.Clone(events), func(e gate.Labelling) bool { return e.Label != label })
-		if told, says := gate.Telling(label, stands[label], whole, of); says {
-			f.Labels = append(f.Labels, told)
+		if told, says := gate.Telling(label, hasLabel(pr, label), whole, of); says {
+			out = append(out, told)
 		}
 	}
-	return f, nil
+	return out, nil
 }
 
 // labelEvents are the events of labels, with what who did it may do now.

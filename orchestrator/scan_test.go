@@ -164,18 +164,26 @@ func TestQuick(t *testing.T) {
 		timeline []string
 		statuses []string
 	}{
-		"looks good":                  {lgtm, nil, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
-		"a flag":                      {flagged, nil, nil, nil, review.Flagged, scout, []string{"quick scan · flagged"}, []string{scanning, "1 failure: Quick scan: flagged, somebody has to look"}},
-		"complex, and no trigger":     {hard, nil, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
-		"no answer":                   {lgtm, nil, func(s *scouting) { delete(s.scan, sha(1)) }, nil, review.NotReviewed, scout, []string{"quick scan · no answer"}, []string{scanning, "1 error: Not reviewed"}},
-		"more than fits":              {lgtm, nil, nil, func(r *Request) { r.Quick.Limits.ContextTokens = 10 }, review.Partial, scout, []string{"quick scan · not all of the change was seen"}, []string{scanning, "1 error: The quick scan did not see the whole change"}},
-		"auto, and nothing pulls":     {lgtm, both, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
-		"auto_full_on_flag":           {flagged, both, nil, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
-		"auto_full_on_complex":        {hard, both, nil, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
-		"auto, and no answer":         {lgtm, both, func(s *scouting) { delete(s.scan, sha(1)) }, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
-		"auto, more than fits":        {lgtm, both, nil, func(r *Request) { r.Quick.Limits.ContextTokens = 10 }, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
-		"a path, without a scan":      {lgtm, &escalate.Triggers{Paths: []string{"*.go"}}, nil, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
-		"a label, without a scan":     {lgtm, &escalate.Triggers{Labels: []string{"deep"}}, func(s *scouting) { s.labels = []string{"Deep"} }, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"looks good":              {lgtm, nil, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
+		"a flag":                  {flagged, nil, nil, nil, review.Flagged, scout, []string{"quick scan · flagged"}, []string{scanning, "1 failure: Quick scan: flagged, somebody has to look"}},
+		"complex, and no trigger": {hard, nil, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
+		"no answer":               {lgtm, nil, func(s *scouting) { delete(s.scan, sha(1)) }, nil, review.NotReviewed, scout, []string{"quick scan · no answer"}, []string{scanning, "1 error: Not reviewed"}},
+		"more than fits":          {lgtm, nil, nil, func(r *Request) { r.Quick.Limits.ContextTokens = 10 }, review.Partial, scout, []string{"quick scan · not all of the change was seen"}, []string{scanning, "1 error: The quick scan did not see the whole change"}},
+		"auto, and nothing pulls": {lgtm, both, nil, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
+		"auto_full_on_flag":       {flagged, both, nil, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"auto_full_on_complex":    {hard, both, nil, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"auto, and no answer":     {lgtm, both, func(s *scouting) { delete(s.scan, sha(1)) }, nil, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"auto, more than fits":    {lgtm, both, nil, func(r *Request) { r.Quick.Limits.ContextTokens = 10 }, review.Converged, full, []string{"[escalating to full review]", "approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"a path, without a scan":  {lgtm, &escalate.Triggers{Paths: []string{"*.go"}}, nil, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"a label, without a scan": {lgtm, &escalate.Triggers{Labels: []string{"deep"}}, func(s *scouting) { s.labels = []string{"Deep"} }, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"a label that who took it off may not": {lgtm, &escalate.Triggers{Labels: []string{"deep"}}, func(s *scouting) {
+			s.may["mona"], s.may["ann"] = "write", "triage"
+			s.statuses.labels = []gate.Labelling{{Label: "deep", By: "ann", Off: true}, {Label: "deep", By: "mona"}}
+		}, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
+		"a label that was taken off": {lgtm, &escalate.Triggers{Labels: []string{"deep"}}, func(s *scouting) {
+			s.may["mona"] = "write"
+			s.statuses.labels = []gate.Labelling{{Label: "deep", By: "mona", Off: true}, {Label: "deep", By: "mona"}}
+		}, nil, review.LGTM, scout, []string{"quick scan · looks good"}, []string{scanning, "1 success: Quick scan: looks good"}},
 		"a stranger, as far as known": {lgtm, &escalate.Triggers{Untrusted: true}, nil, nil, review.Converged, full[1:], []string{"approved"}, []string{scanning, reviewing, "1 success: Approved"}},
 		"a dry run":                   {lgtm, both, nil, func(r *Request) { r.DryRun = true }, review.LGTM, scout, nil, nil},
 		"presence and no whole":       {lgtm, nil, nil, func(r *Request) { r.Quick.Limits.ContextTokens = 10; r.Gate.Policy = gate.Presence }, review.Partial, scout, []string{"quick scan · not all of the change was seen"}, []string{scanning, "1 error: The quick scan did not see the whole change"}},

@@ -169,7 +169,7 @@ func (in Inputs) scanVerdict() review.ScanVerdict {
 
 // changeFacts are what triggers look at before the scan.
 func (in Inputs) changeFacts() escalate.Facts {
-	f := escalate.Facts{Labels: in.Snapshot.PR.Labels, Untrusted: in.Snapshot.Untrusted}
+	f := escalate.Facts{Labels: in.Snapshot.PR.Labels, Held: in.Snapshot.Held, Untrusted: in.Snapshot.Untrusted}
 	for _, file := range in.Snapshot.Brief.Files {
 		for _, name := range []string{file.Path, file.OldPath} {
 			if name == "" {

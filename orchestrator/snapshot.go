@@ -81,6 +81,8 @@ type Snapshot struct {
 	Dismissals *Dismissals `json:"dismissals,omitempty"`
 	// Untrusted is true when whoever opened the pull request may not write to the repository, where a trigger asks for it.
 	Untrusted bool `json:"untrusted,omitempty"`
+	// Held is what heldLabels gives.
+	Held []string `json:"held,omitempty"`
 	// Gate is what the commit status rests on; nil where none is set.
 	Gate *gate.Facts `json:"gate,omitempty"`
 	// Superseded says why there is nothing to review when the pull request moved on before the snapshot; the rest is then
@@ -110,6 +112,9 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 			return snap, err
 		}
 		if snap.Untrusted, err = l.untrusted(ctx, req, pr); err != nil {
+			return snap, err
+		}
+		if snap.Held, err = l.heldLabels(ctx, req, pr); err != nil {
 			return snap, err
 		}
 	}

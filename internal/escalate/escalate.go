@@ -48,8 +48,9 @@ type Facts struct {
 	// Masked is the name of a changed file of which a part is masked; empty when there is none. No path is ruled out for it.
 	Masked string
 	// Lines is how many lines were added and removed.
-	Lines  int
-	Labels []string
+	Lines int
+	// Labels are those that stand, Held others that were taken off by nobody who may.
+	Labels, Held []string
 	// Untrusted is true when whoever opened the pull request may not write to the repository, or when that cannot be told.
 	Untrusted bool
 }
@@ -70,10 +71,14 @@ func Before(t Tier, tr Triggers, f Facts) string {
 	if t != Auto {
 		return ""
 	}
-	for _, label := range f.Labels {
-		if slices.ContainsFunc(tr.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
-			return fmt.Sprintf("the pull request has the label %q", label)
-		}
+	asks := func(label string) bool {
+		return slices.ContainsFunc(tr.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	}
+	if i := slices.IndexFunc(f.Labels, asks); i >= 0 {
+		return fmt.Sprintf("the pull request has the label %q", f.Labels[i])
+	}
+	if i := slices.IndexFunc(f.Held, asks); i >= 0 {
+		return fmt.Sprintf("the label %q holds: whoever took it off may not", f.Held[i])
 	}
 	// However case and accents of a name are spelled, and whatever is in a folder that a pattern names.
 	exact, folded := neverread.Paths(tr.Paths), neverread.Paths{}

@@ -40,6 +40,7 @@ var changes = []struct {
 }{
 	{"nothing special", Facts{Paths: []string{"a.go"}, Lines: 400, Labels: []string{"bug"}}},
 	{"a label", Facts{Paths: []string{"a.go"}, Labels: []string{"bug", "Needs-Review"}}},
+	{"a label that holds", Facts{Paths: []string{"a.go"}, Held: []string{"needs-review"}}},
 	{"a path", Facts{Paths: []string{"a.go", "db/schema/1.sql"}}},
 	{"moved out of a path", Facts{Paths: []string{"a.sql", "db/a.sql"}}},
 	{"a masked name", Facts{Paths: []string{"a.go", "[REDACTED]~1f3a/a.sql"}, Masked: "[REDACTED]~1f3a/a.sql"}},
