@@ -52,7 +52,7 @@ func TestExamplesWithstandKnownAttacks(t *testing.T) {
 }
 
 // A job that ends others of its kind is not one that reviews nothing: an event that asks for no review, be it a new title or another label, has a group of its own, and a
-// job whose check has another name (threats.md T460, T638).
+// job whose check has another name (threats.md T460, T638). Labels with which a pull request is opened begin no review each (threats.md T774).
 func TestWhatReviewsNothingEndsNoReview(t *testing.T) {
 	files, err := filepath.Glob("../../examples/*.yml")
 	if err != nil {
@@ -65,11 +65,16 @@ func TestWhatReviewsNothingEndsNoReview(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(data)
-		if !strings.Contains(text, "cancel-in-progress: true") {
+		types := regexp.MustCompile(`types: .*`).FindString(text)
+		if strings.Contains(types, "labeled") && !strings.Contains(text, "\n          label: ") {
+			t.Errorf("%s: each label begins a review of its own", file)
+		}
+		if !strings.Contains(types, "synchronize") {
 			continue
 		}
-		several++
-		types := regexp.MustCompile(`types: .*`).FindString(text)
+		if several++; !strings.Contains(text, "cancel-in-progress: true") {
+			t.Errorf("%s: events at once begin a review each", file)
+		}
 		for event, told := range map[string]string{"edited": "github.event.changes.base", "labeled": "github.event.label.name != 'prloop'"} {
 			if !strings.Contains(types, event) {
 				continue
@@ -81,7 +86,7 @@ func TestWhatReviewsNothingEndsNoReview(t *testing.T) {
 			}
 		}
 	}
-	if several < 2 {
+	if several < 3 {
 		t.Errorf("%d examples have jobs that end others", several)
 	}
 }
