@@ -459,10 +459,11 @@ func (l *Loop) follow(ctx context.Context, snap Snapshot) (Followed, error) {
 		if t.Ruling != conversation.Conceded {
 			continue
 		}
-		snap.Followed = out
-		if ok, err := functions.stands(ctx, d, t.Fact, ruledAt, snap.Range.Head); err != nil {
-			return out, err
-		} else if !ok || !joined(d, t.Fact, name, snap.spotsOf(t), out.Changed[t.ID]) {
+		var spots []Spot
+		if snap.Followed = out; t.Fact != nil && t.Fact.File == name {
+			spots = snap.spotsOf(t)
+		}
+		if !stands(d, t.Fact, spots...) {
 			out.Changed[t.ID] = changedIn(nil, name)
 		}
 	}
@@ -483,26 +484,6 @@ func spot(d *diff.Diff, path string, was conversation.Stood) (out Spot) {
 		}
 	}
 	return out
-}
-
-// joined reports whether all is as it was before a diff between the code that shows what we conceded, which stands, and wordings of the finding at some spots, where these are in the
-// same file. changed are the lines of that file that changed.
-func joined(d *diff.Diff, fact *conversation.Place, file string, spots []Spot, changed [][2]int) bool {
-	first, last, _ := d.MapRange(spelling.Raw(fact.File), fact.Line, max(fact.Line, fact.LineEnd))
-	if fact.Line == 0 || fact.File != file {
-		return true
-	}
-	for _, at := range spots {
-		if at.Line == 0 && at.Quoted[0] == 0 && at.Gone { // somewhere
-			return len(changed) == 0
-		}
-		for _, line := range []int{at.Line, at.Quoted[0], at.Quoted[1]} {
-			if line > 0 {
-				first, last = min(first, line), max(last, line)
-			}
-		}
-	}
-	return !slices.ContainsFunc(changed, func(r [2]int) bool { return r[0] <= last && first <= r[1] })
 }
 
 // changedIn are the ranges of lines of a file that a diff changed; all where that is not known.

@@ -283,15 +283,12 @@ func TestWhatARulingRestsOn(t *testing.T) {
 		return fmt.Sprintf("diff --git a/%[1]s b/%[1]s\nindex 1..2 100644\n--- a/%[1]s\n+++ b/%[1]s\n@@ -1,4 +1,4 @@\n+line 0\n line 1\n line 2\n-line 3\n line 4\n", file)
 	}
 	l := &Loop{History: differing{since: map[string]string{"opened": edit("a.go"), "edited": edit("a.go"), "guard": edit("guard.go"), "other": edit("other.go"),
-		"parted":    "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -6,2 +6,3 @@\n line 6\n+func other() {\n line 7\n",
-		"renamed":   "diff --git a/guard.go b/moved.go\nsimilarity index 100%\nrename from guard.go\nrename to moved.go\n",
-		"commented": "diff --git a/safe.go b/safe.go\nindex 1..2 100644\n--- a/safe.go\n+++ b/safe.go\n@@ -1,7 +1,9 @@\n package a\n \n+/*\n func safe() {\n \tif empty {\n \t\treturn\n \t}\n }\n+*/\n",
-		"beside":    "diff --git a/near.go b/near.go\nindex 1..2 100644\n--- a/near.go\n+++ b/near.go\n@@ -1,3 +1,4 @@\n func near() {\n+\tlog()\n \tcheck()\n }\n"},
-		shelf: shelf{
-			"commented": {"safe.go": "package a\n\nfunc safe() {\n\tif empty {\n\t\treturn\n\t}\n}\n"}, "beside": {"near.go": "func near() {\n\tcheck()\n}\n"},
-			"head": {"safe.go": "package a\n\n/*\nfunc safe() {\n\tif empty {\n\t\treturn\n\t}\n}\n*/\n", "near.go": "func near() {\n\tlog()\n\tcheck()\n}\n"},
-		},
-	}}
+		"renamed": "diff --git a/guard.go b/moved.go\nsimilarity index 100%\nrename from guard.go\nrename to moved.go\n",
+		"deleted": "diff --git a/guard.go b/guard.go\ndeleted file mode 100644\nindex 1..0\n--- a/guard.go\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-line 1\n",
+		"parted":  "diff --git a/a.go b/a.go\nindex 1..2 100644\n--- a/a.go\n+++ b/a.go\n@@ -6,2 +6,3 @@\n line 6\n+func other() {\n line 7\n",
+		"below":   "diff --git a/guard.go b/guard.go\nindex 1..2 100644\n--- a/guard.go\n+++ b/guard.go\n@@ -6,2 +6,3 @@\n line 6\n+// More.\n line 7\n",
+		"ignored": "diff --git a/guard.go b/guard.go\nindex 1..2 100644\n--- a/guard.go\n+++ b/guard.go\n@@ -1,2 +1,4 @@\n+//go:build ignore\n+\n line 1\n line 2\n",
+	}}}
 	const all = 1 << 30
 	some, none := [][2]int{{1, 1}, {3, 4}}, [][2]int(nil)
 	for _, c := range []struct {
@@ -301,17 +298,15 @@ func TestWhatARulingRestsOn(t *testing.T) {
 		fact    *conversation.Place
 		want    [][2]int
 	}{
-		{"other lines of its file changed", conversation.Conceded, "edited", &conversation.Place{File: "a.go", Line: 6}, some},
-		{"a line came between them", conversation.Conceded, "parted", &conversation.Place{File: "a.go", Line: 4, LineEnd: 5}, [][2]int{{1, all}}},
 		{"on this head", conversation.Conceded, "head", &conversation.Place{File: "guard.go", Line: 3}, none},
 		{"other files changed", conversation.Conceded, "other", &conversation.Place{File: "guard.go", Line: 3}, none},
-		{"other lines changed", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 6, LineEnd: 7}, none},
-		{"a line beside it changed, in no function", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 1, LineEnd: 2}, [][2]int{{1, all}}},
+		{"lines far above it changed", conversation.Conceded, "ignored", &conversation.Place{File: "guard.go", Line: 60, LineEnd: 70}, [][2]int{{1, all}}},
+		{"lines above it and the finding changed", conversation.Conceded, "edited", &conversation.Place{File: "a.go", Line: 60}, [][2]int{{1, all}}},
+		{"a line came between them", conversation.Conceded, "parted", &conversation.Place{File: "a.go", Line: 4, LineEnd: 5}, [][2]int{{1, all}}},
+		{"lines below it changed", conversation.Conceded, "below", &conversation.Place{File: "guard.go", Line: 4, LineEnd: 6}, none},
+		{"a line of it changed", conversation.Conceded, "below", &conversation.Place{File: "guard.go", Line: 4, LineEnd: 8}, [][2]int{{1, all}}},
 		{"its file was renamed", conversation.Conceded, "renamed", &conversation.Place{File: "guard.go", Line: 3}, [][2]int{{1, all}}},
-		{"a line beside it changed, in its function", conversation.Conceded, "beside", &conversation.Place{File: "near.go", Line: 2}, none},
-		{"its function became a comment", conversation.Conceded, "commented", &conversation.Place{File: "safe.go", Line: 4}, [][2]int{{1, all}}},
-		{"what shows it is gone", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 3}, [][2]int{{1, all}}},
-		{"a line of it is gone", conversation.Conceded, "guard", &conversation.Place{File: "guard.go", Line: 2, LineEnd: 4}, [][2]int{{1, all}}},
+		{"its file is gone", conversation.Conceded, "deleted", &conversation.Place{File: "guard.go", Line: 1}, [][2]int{{1, all}}},
 		{"somewhere in a file that changed", conversation.Conceded, "guard", &conversation.Place{File: "guard.go"}, [][2]int{{1, all}}},
 		{"somewhere in a file that did not", conversation.Conceded, "other", &conversation.Place{File: "guard.go"}, none},
 		{"nobody knows what shows it", conversation.Conceded, "other", nil, [][2]int{{1, all}}},

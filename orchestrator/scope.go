@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 
 	"github.com/prloop/prloop/internal/conversation"
@@ -64,26 +65,24 @@ func (o outlines) parted(ctx context.Context, d *diff.Diff, commit, file, head s
 	return lines, nil
 }
 
-// stands reports whether the code that shows what we conceded, or what cured something, is as it was at a commit: in the file of that name, for under another one it may be no code
-// any more, and in the same function (threats.md T749). d is what changed since that commit; nil is no diff that anybody knows.
-func (o outlines) stands(ctx context.Context, d *diff.Diff, fact *conversation.Place, commit, head string) (bool, error) {
+// stands reports whether the code that shows what we conceded, or what cured something, is as it was in the file of that name, with all that stands above it: there it can be made to
+// be no code any more, as under another name (threats.md T749, T773). So is all down to the spots, which are in the same file. d is what changed since; nil is no diff that anybody knows.
+func stands(d *diff.Diff, fact *conversation.Place, spots ...Spot) bool {
 	if d == nil || fact == nil {
-		return false, nil
+		return false
 	}
 	path := spelling.Raw(fact.File)
-	if name, _, ok := d.MapLine(path, max(fact.Line, 1)); !ok || name != path {
-		return false, nil
+	if name, _, there := d.MapLine(path, 1); !there || name != path {
+		return false
 	}
-	if fact.Line == 0 {
-		return len(changedIn(d, fact.File)) == 0, nil
+	last := max(fact.Line, fact.LineEnd)
+	for _, at := range spots {
+		last = max(last, at.Line, at.Quoted[1])
+		if at == (Spot{Gone: true}) { // somewhere
+			last = math.MaxInt32
+		}
 	}
-	was := conversation.Stood{Quoted: [2]int{fact.Line, max(fact.Line, fact.LineEnd)}}
-	is := spot(d, path, was)
-	if is.Gone {
-		return false, nil
-	}
-	parted, err := o.parted(ctx, d, commit, fact.File, head, []conversation.Stood{was}, []Spot{is})
-	return len(parted) == 0, err
+	return !slices.ContainsFunc(changedIn(d, fact.File), func(r [2]int) bool { return fact.Line == 0 || r[0] <= last })
 }
 
 // linesOf are the lines of a place: those of its quote, or its own.

@@ -123,12 +123,11 @@ type surroundings struct {
 	snap     Snapshot
 	recorded []Reported
 	// diffs are what became of one file between two commits.
-	diffs     map[[3]string]*diff.Diff
-	functions outlines
+	diffs map[[3]string]*diff.Diff
 }
 
 func (l *Loop) surroundings(snap Snapshot) surroundings {
-	return surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}, functions: newOutlines(l.History)}
+	return surroundings{l: l, c: snap.checker(l.History, l.Learned), snap: snap, diffs: map[[3]string]*diff.Diff{}}
 }
 
 // void reports whether a thread is such a one, and whether its code is as it was. Where nobody has its commit any more, all of the file counts as changed since, and a finding is not
@@ -202,7 +201,7 @@ func (b surroundings) shown(ctx context.Context, t conversation.Thread) (bool, e
 	if err != nil { // nobody has that commit
 		return false, context.Cause(ctx)
 	}
-	return b.functions.stands(ctx, d, t.Fact, t.CuredAt(), b.snap.Range.Head)
+	return stands(d, t.Fact), nil
 }
 
 // bad are the commits at which a thread counted: its own, those at which we said that its finding stands, or people spoke of that.
