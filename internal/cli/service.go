@@ -17,10 +17,8 @@ import (
 	"github.com/prloop/prloop/internal/evalcli"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/internal/operator"
 	"github.com/prloop/prloop/internal/otlp"
-	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
 )
 
@@ -116,7 +114,7 @@ func (p *Invocation) order(o runOptions) (app.Order, error) {
 func (p *Invocation) layers(o runOptions) (config.Input, error) {
 	file, err := config.ReadOperator(p.env)
 	return config.Input{
-		Given: o.settings, Reviewers: o.reviewers, Env: p.env, KeyBroker: p.env(operator.EnvModelBroker), Operator: file, Lenses: append(prompts.Lenses(), modelagent.LensAuto),
+		Given: o.settings, Reviewers: o.reviewers, Env: p.env, KeyBroker: p.env(operator.EnvModelBroker), Operator: file,
 	}, err
 }
 

@@ -140,15 +140,6 @@ func execName(path string, taken map[string]bool) string {
 // repository's file is code of the repository: on a pull request it needs the operator's word, and its path must not
 // lead into the pull request's own files.
 func (r *resolver) admit(a *Agent, pointer string) error {
-	if a.Use == review.KindBuiltin && a.Lens != "" && len(r.in.Lenses) > 0 && !slices.Contains(r.in.Lenses, a.Lens) {
-		f := Fault{File: "reviewers", Key: a.Name + ".lens", Message: fmt.Sprintf("%q is not one of %s", a.Lens, strings.Join(r.in.Lenses, ", ")),
-			Suggestion: nearest.Name(a.Lens, r.in.Lenses)}
-		if a.FromRepository {
-			p := r.repository.places[pointer+"/lens"]
-			f.File, f.Line, f.Column = r.repository.name, p.line, p.column
-		}
-		return &Error{[]Fault{f}}
-	}
 	if a.Use != review.KindCommand && a.Use != review.KindACP {
 		return nil
 	}

@@ -37,8 +37,6 @@ type Input struct {
 	Top   string
 	// Replayed is true when recorded conversations stand in for models, which then need no key.
 	Replayed bool
-	// Lenses are those the builtin reviewer has; empty means they are not checked here.
-	Lenses []string
 }
 
 // Given is one setting of the command line. A key must come from a file a flag names, never from the flag itself, which

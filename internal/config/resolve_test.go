@@ -233,13 +233,6 @@ func TestTheKeyIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestLensesAreChecked(t *testing.T) {
-	_, err := Resolve(Input{Lenses: []string{"general", "security"}, Repository: repo("reviewers:\n- name: a\n  use: builtin\n  lens: secuirty\n")})
-	if got := faultLines(t, err); len(got) != 1 || got[0] != `4 a.lens: "secuirty" is not one of general, security -> security` {
-		t.Errorf("got %q", got)
-	}
-}
-
 func TestOperatorFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yml")

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/prloop/prloop/review"
+import (
+	"github.com/prloop/prloop/internal/lens"
+	"github.com/prloop/prloop/prompts"
+	"github.com/prloop/prloop/review"
+)
 
 // shape is a JSON Schema.
 type shape = map[string]any
@@ -74,7 +78,6 @@ const (
 	registryHost = `^((\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])|([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\]):[0-9]{1,5})$`
 	httpAddress  = `^https?://[^\s@]+$`
 	agentName    = `^[a-z0-9][a-z0-9._-]{0,39}$`
-	lensName     = `^[a-z][a-z0-9_-]{0,39}$`
 	commandID    = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 	providerName = `^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`
 	jobID        = `^[A-Za-z_][A-Za-z0-9_-]{0,99}$`
@@ -91,7 +94,6 @@ var forms = map[string]string{
 	registryHost: "a host such as registry.example.com or *.example.com, or a host with a port such as mirror.corp:8081",
 	httpAddress:  "an address that begins with http:// or https://, without spaces and @",
 	agentName:    "a name of up to 40 lower-case letters, digits, dots, underscores and dashes, a letter or digit first",
-	lensName:     "a name of up to 40 lower-case letters, digits, underscores and dashes, a letter first",
 	commandID:    "a name of up to 64 letters, digits, dots, underscores and dashes, a letter or digit first",
 	providerName: "the name of one of the operator's endpoints; an address is the operator's to give (upstreams, base_url)",
 	jobID:        "the id of a job in a workflow: up to 100 letters, digits, underscores and dashes, a letter or underscore first",
@@ -136,7 +138,7 @@ func agentShape(reviewer bool) shape {
 	}
 	pairs = append(pairs,
 		"name", described(match(agentName), "Unique; stands in reports and in --reviewers."),
-		"lens", described(match(lensName), "For builtin: what the reviewer looks for."))
+		"lens", described(choice(append(prompts.Lenses(), lens.Auto)...), "For builtin: what the reviewer looks for; auto chooses by the diff."))
 	return object([]any{"name", "use"}, pairs...)
 }
 

@@ -52,6 +52,7 @@ func TestEveryFaultHasItsOwnLine(t *testing.T) {
 15 reviewers[1].timeout: is not a time span such as 90s or 10m
 17 reviewers[2].lens: has no meaning with use: static
 18 reviewers[3].name: "two" is used twice
+18 reviewers[3].lens: "securty" is not one of correctness, design, general, performance, security, tests-contracts, auto -> security
 20 context.exclude[0]: is not a valid glob
 22 commands[0]: lacks prompt
 23 commands[0].outputs: unknown key -> output

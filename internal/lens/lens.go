@@ -17,6 +17,9 @@ const (
 	general     = "general"
 )
 
+// Auto is what a reviewer is given as its lens where For shall choose it.
+const Auto = "auto"
+
 var (
 	securityPath = lazyregexp.New(`(?i)(^|[/_.-])(auth(n|z|entic[a-z]*|oris[a-z]*|oriz[a-z]*)?|login|session|password|passwd|crypto|oauth|jwt|permission|acl|rbac|secret|token|security|payment|` +
 		`upload|sandbox|middleware|dockerfile|\.github/workflows)([/_.-]|s?[/_.]|$)|^\.github/workflows/`)

@@ -41,7 +41,7 @@ type Options struct {
 	Effort string
 	// Temperature is the task's, else a low one.
 	Temperature *float64
-	// Lens is the task's, else the general one; LensAuto chooses it by the diff's risk (package risk).
+	// Lens is the task's, else the general one; lens.Auto chooses it by the diff.
 	Lens string
 	// Fence is the random word around untrusted text. It should be one word for all reviewers of a
 	// round, or providers' prompt caches miss; without any a new one is drawn.
@@ -74,9 +74,6 @@ type ToolSpec struct {
 	Parameters        json.RawMessage
 }
 
-// LensAuto is the lens that is chosen by rule.
-const LensAuto = "auto"
-
 func (o Options) complete(task review.Task) (Options, error) {
 	set := task.Options
 	o.Model = cmp.Or(o.Model, set.Model, DefaultModel)
@@ -94,7 +91,7 @@ func (o Options) complete(task review.Task) (Options, error) {
 		return o, fmt.Errorf("threshold: %d is not a score from 1 to 10", o.Threshold)
 	}
 	o.Elevation = cmp.Or(o.Elevation, set.Elevation)
-	if o.Lens == LensAuto {
+	if o.Lens == lens.Auto {
 		o.Lens = lens.For(task.Brief.Files)
 	}
 	if o.Socket == "" && o.BaseURL == "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/lens"
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
 )
@@ -146,7 +147,7 @@ func TestScoresAreTheModelsOwn(t *testing.T) {
 
 func TestRiskOptions(t *testing.T) {
 	tk := task()
-	tk.Options = review.Options{Lens: LensAuto, Elevation: 4}
+	tk.Options = review.Options{Lens: lens.Auto, Elevation: 4}
 	tk.Brief.Files[0].Path = "internal/auth/check.go"
 	o, err := Options{Socket: "s"}.complete(tk)
 	if err != nil || o.Lens != "security" || o.Elevation != 4 || o.Threshold != defaultThreshold {
