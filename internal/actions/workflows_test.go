@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -116,6 +117,30 @@ func TestExamplesShareAKey(t *testing.T) {
 		_, step, _ := strings.Cut(string(data), "uses: prloop/prloop@")
 		if !strings.Contains(step, "\n          PRLOOP_MARKER_KEY: ${{ secrets.PRLOOP_MARKER_KEY }}\n") {
 			t.Errorf("%s: the step of prloop has no key", file)
+		}
+	}
+}
+
+// The action changes the kernel's settings of GitHub's runners, and of no other machine.
+func TestActionLeavesOtherMachinesAlone(t *testing.T) {
+	data, err := os.ReadFile("../../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^.*\bsudo\b.*$`).FindAllString(string(data), -1)
+	if len(lines) != 1 {
+		t.Fatalf("%d lines with sudo: %q", len(lines), lines)
+	}
+	_, script, _ := strings.Cut(lines[0], "run: ")
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "sudo"), []byte("#!/bin/sh\necho \"+ $@\"\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for runner, want := range map[string]string{"github-hosted": "+ -n sysctl -q -w kernel.apparmor_restrict_unprivileged_userns=0\n", "self-hosted": "", "": ""} {
+		c := exec.Command("bash", "-e", "-c", script)
+		c.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "RUNNER_ENVIRONMENT=" + runner}
+		if out, err := c.CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("on %q: %q, %v", runner, out, err)
 		}
 	}
 }
