@@ -187,9 +187,9 @@ func (s *source) checkCommands() {
 		switch {
 		case id == "":
 		case known[id]:
-			s.faultAt(pointer+"/id", fmt.Sprintf("%q is used twice", id), "")
+			s.faultIn(pointer+"/id", fmt.Sprintf("%q is used twice", id), "")
 		case slices.Contains(ReservedCommands(), id):
-			s.faultAt(pointer+"/id", fmt.Sprintf("%q is a word of prloop's own", id), "")
+			s.faultIn(pointer+"/id", fmt.Sprintf("%q is a word of prloop's own", id), "")
 		}
 		known[id] = true
 		if m, ok := c.(map[string]any); ok && m["agent"] != nil {

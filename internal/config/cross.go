@@ -40,11 +40,11 @@ func (s *source) checkReviewer(pointer string, r any, seen map[string]bool) {
 	switch {
 	case name == "":
 	case seen[name]:
-		s.faultAt(pointer+"/name", fmt.Sprintf("%q is used twice", name), "")
+		s.faultIn(pointer+"/name", fmt.Sprintf("%q is used twice", name), "")
 	case slices.Contains(reserved, name):
-		s.faultAt(pointer+"/name", fmt.Sprintf("%q is a name of prloop's own", name), "")
+		s.faultIn(pointer+"/name", fmt.Sprintf("%q is a name of prloop's own", name), "")
 	case (name == review.KindStatic || name == review.KindBuiltin) && item(r, "use") != name:
-		s.faultAt(pointer+"/name", fmt.Sprintf("%q may only name an agent with use: %s", name, name), "")
+		s.faultIn(pointer+"/name", fmt.Sprintf("%q may only name an agent with use: %s", name, name), "")
 	}
 	seen[name] = true
 	s.checkAgent(pointer, r)
@@ -66,9 +66,9 @@ func (s *source) checkAgent(pointer string, r any) {
 		}
 	}
 	if use == review.KindACP && item(r, "preset") == "" {
-		s.faultAt(pointer+"/use", "acp needs preset, the agent it is", "")
+		s.faultIn(pointer+"/use", "acp needs preset, the agent it is", "")
 	}
 	if use == review.KindCommand && item(r, "path") == "" {
-		s.faultAt(pointer+"/use", "command needs path, the program to run", "")
+		s.faultIn(pointer+"/use", "command needs path, the program to run", "")
 	}
 }

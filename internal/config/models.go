@@ -97,7 +97,7 @@ func (s *source) unique(key string, each func(pointer string, m map[string]any))
 		pointer := index("/"+key, i)
 		if name := item(v, "name"); name != "" {
 			if seen[name] {
-				s.faultAt(pointer+"/name", fmt.Sprintf("%q is used twice", clip(name)), "")
+				s.faultIn(pointer+"/name", fmt.Sprintf("%q is used twice", clip(name)), "")
 			}
 			seen[name] = true
 		}

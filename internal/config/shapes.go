@@ -85,7 +85,7 @@ const (
 	loginOrTeam  = `^[A-Za-z0-9][A-Za-z0-9-]*(/[A-Za-z0-9._-]+)?$`
 	notBlank     = `\S`
 	variableName = `^[A-Z][A-Z0-9_]{0,63}$`
-	timeSpan     = `^([0-9]{1,6}(s|m|h)){1,3}$`
+	timeSpan     = `^([0-9]{1,6}(s|m)|[0-9]{1,5}h){1,3}$` // which a time.Duration holds
 )
 
 // forms says each of them in words, to follow "is not" and "Value:".

@@ -23,9 +23,9 @@ type source struct {
 	lines []string
 	// value is a map[string]any; empty when the file is.
 	value map[string]any
-	// places maps a JSON pointer to where its key, or list item, begins.
-	places map[string]place
-	faults []Fault
+	// places maps a JSON pointer to where its key, or list item, begins; scalars to where its value does, if that is no list or group.
+	places, scalars map[string]place
+	faults          []Fault
 }
 
 type place struct{ line, column int }
@@ -35,7 +35,7 @@ func parse(name string, data []byte) (*source, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as editors of Windows begin a file
 	s := &source{
 		name: name, data: data, lines: strings.Split(string(data), "\n"),
-		value: map[string]any{}, places: map[string]place{},
+		value: map[string]any{}, places: map[string]place{}, scalars: map[string]place{},
 	}
 	if f := s.checkBytes(); f != nil {
 		return s, &Error{[]Fault{*f}}
@@ -181,6 +181,7 @@ func (s *source) convert(n ast.Node, pointer string, depth int) any {
 }
 
 func (s *source) scalar(n ast.Node, pointer string) any {
+	s.scalars[pointer] = placeOf(n)
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return n.Value

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,9 +61,11 @@ func (s *source) respell() {
 		parent, name := path.Split(was)
 		group, next := s.group(strings.TrimSuffix(parent, "/")), k.path[strings.LastIndexByte(k.path, '.')+1:]
 		now := parent + next
-		for pointer, at := range s.places {
-			if below, ok := strings.CutPrefix(pointer, was); ok && (below == "" || below[0] == '/') {
-				s.places[now+below] = at
+		for _, places := range []map[string]place{s.places, s.scalars} {
+			for pointer, at := range places {
+				if below, ok := strings.CutPrefix(pointer, was); ok && (below == "" || below[0] == '/') {
+					places[now+below] = at
+				}
 			}
 		}
 		group[next] = v
@@ -91,7 +94,49 @@ func (s *source) collect(k Kind, e *jsonschema.ValidationError) {
 		}
 		return
 	}
-	s.faultAt(pointer, s.message(e.ErrorKind), s.meant(e.ErrorKind))
+	message := s.message(e.ErrorKind)
+	if n, ok := s.valueAt(e.InstanceLocation).(json.Number); ok && schemaAt(schemaOf(k), pointer)["pattern"] == timeSpan {
+		message = noSpan(n.String())
+	}
+	s.faultIn(pointer, message, s.meant(e.ErrorKind))
+}
+
+// valueAt is the value at a path; nil when there is none.
+func (s *source) valueAt(path []string) (at any) {
+	at = s.value
+	for _, part := range path {
+		switch group := at.(type) {
+		case map[string]any:
+			at = group[part]
+		case []any:
+			at = nil
+			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(group) {
+				at = group[i]
+			}
+		default:
+			return nil
+		}
+	}
+	return at
+}
+
+// noSpan says what is wrong with a time span.
+func noSpan(got string) string {
+	if _, err := strconv.ParseFloat(got, 64); err == nil {
+		return clip(got) + " has no unit; a time span is such as 90s or 10m"
+	}
+	return "is not " + forms[timeSpan]
+}
+
+// faultIn adds a fault about a value: at the value itself, or at the key of a list or group.
+func (s *source) faultIn(pointer, message, suggestion string) {
+	s.faultAt(pointer, message, suggestion)
+	if p, ok := s.scalars[pointer]; ok {
+		f := &s.faults[len(s.faults)-1]
+		at := s.at(p.line, p.column, f.Key, message)
+		at.Suggestion = suggestion
+		*f = *at
+	}
 }
 
 // faultAt adds a fault at a pointer, or at the nearest place above it that is known.
@@ -201,8 +246,11 @@ func (s *source) message(k jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return k.Err.Error()
 	case *kind.Pattern:
-		if k.Want == notBlank {
+		switch k.Want {
+		case notBlank:
 			return "is empty"
+		case timeSpan:
+			return noSpan(k.Got)
 		}
 		return "is not " + forms[k.Want]
 	}

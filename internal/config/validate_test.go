@@ -32,6 +32,52 @@ func faultLines(t *testing.T, err error) []string {
 	return out
 }
 
+// The marker stands under what is wrong: a value, or a key.
+func TestMarkerStandsUnderWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"tier: Quick\n": `.reviewerc:1:7: tier: "Quick" is not one of quick, auto, full; did you mean "quick"?` + "\n    1 | tier: Quick\n      |       ^",
+		"limits:\n  max_llm_calls: \"many\"\n": `.reviewerc:2:18: limits.max_llm_calls: is text, but must be a whole number` + "\n" +
+			`    2 |   max_llm_calls: "many"` + "\n      |                  ^",
+		"reviewers: [{name: static, use: builtin}]\n": `.reviewerc:1:20: reviewers[0].name: "static" may only name an agent with use: static` + "\n" +
+			"    1 | reviewers: [{name: static, use: builtin}]\n      |                    ^",
+		"problem_score_threshold:\n  11\n": ".reviewerc:2:3: problem_score_threshold: must be at most 10\n    2 |   11\n      |   ^",
+		"teir: quick\n":                    `.reviewerc:1:1: teir: unknown key; did you mean "tier"?` + "\n    1 | teir: quick\n      | ^",
+		"verify: make\n":                   ".reviewerc:1:9: verify: is text, but must be a list\n    1 | verify: make\n      |         ^",
+		"verify: []\nreviewers: []\n":      ".reviewerc:2:1: reviewers: needs at least 1\n    2 | reviewers: []\n      | ^",
+	} {
+		if err := Validate(Repository, ".reviewerc", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q\ngot\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+// A number without a unit is no time span, wherever one is wanted and however it is written; nor is one that no clock holds.
+func TestTimeSpansHaveUnits(t *testing.T) {
+	const unitless, other = " has no unit; a time span is such as 90s or 10m", "is not a time span such as 90s or 10m"
+	for text, want := range map[string]string{
+		"wall_time: 10\n":              "1 wall_time: 10" + unitless,
+		"wall_time: \"10\"\n":          "1 wall_time: 10" + unitless,
+		"wall_time: 1.5\n":             "1 wall_time: 1.5" + unitless,
+		"verify_timeout: 10 minutes\n": "1 verify_timeout: " + other,
+		"reviewers:\n- {name: a, use: static, timeout: 90}\n":         "2 reviewers[0].timeout: 90" + unitless,
+		"fixer: {use: builtin, timeout: 90}\n":                        "1 fixer.timeout: 90" + unitless,
+		"wall_time: 999999h999999h999999h\n":                          "1 wall_time: " + other,
+		"wall_time: [10]\n":                                           "1 wall_time: is a list, but must be text",
+		"reviewers: [{name: a, use: command, path: x, args: [90]}]\n": "1 reviewers[0].args[0]: is a number, but must be text",
+	} {
+		if got := faultLines(t, Validate(Repository, ".reviewerc", []byte(text))); len(got) != 1 || got[0] != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if err := Validate(Repository, ".reviewerc", []byte("wall_time: 99999h99999h99999h\n")); err != nil {
+		t.Error(err)
+	}
+	_, err := Resolve(Input{Given: []Given{{Key: "wall_time", Value: "10", From: "--wall"}}})
+	if got := faultLines(t, err); len(got) != 1 || got[0] != "0 wall_time: 10"+unitless {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestEveryFaultHasItsOwnLine(t *testing.T) {
 	data, err := os.ReadFile("testdata/faults.yml")
 	if err != nil {
