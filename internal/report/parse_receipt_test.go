@@ -11,7 +11,9 @@ import (
 var (
 	givenLine     = lazyregexp.New(`^- Given: (-?\d+) of (-?\d+) files?, (-?\d+) of (-?\d+) hunks?$`)
 	wholeLine     = lazyregexp.New(`^- Read whole by enough reviewers: (-?\d+) files?$`)
+	searchedLine  = lazyregexp.New(`^- Searched whole by rules: (-?\d+) files?$`)
 	reviewersLine = lazyregexp.New(`^- Reviewers: (-?\d+) complete, (-?\d+) needed$`)
+	searchesLine  = lazyregexp.New(`^- Searches by rules: (-?\d+) complete, (-?\d+) needed$`)
 	givenCell     = lazyregexp.New(`^(-?\d+) files?, (-?\d+) hunks?$`)
 	callsCell     = lazyregexp.New(`^(-?\d+) model, (-?\d+) tool$`)
 	tokensCell    = lazyregexp.New(`^(\S+) in, (\S+) cached(?: \(\d+ %\))?, (\S+) out$`)
@@ -31,7 +33,7 @@ func (p *reader) receiptOf(d *Data) {
 		p.verdict(d)
 	}
 	static := d.Receipt.Static
-	d.Receipt = p.proof()
+	d.Receipt = p.proof(static)
 	d.Receipt.Static = static
 	d.Course = p.course()
 	if p.ahead("| No. |") {
@@ -85,12 +87,16 @@ func (p *reader) dismissed(c []string, local bool) Dismissed {
 	return f
 }
 
-func (p *reader) proof() review.Receipt {
+func (p *reader) proof(static bool) review.Receipt {
 	var r review.Receipt
+	whole, who := wholeLine, reviewersLine
+	if static {
+		whole, who = searchedLine, searchesLine
+	}
 	m := p.match(givenLine)
 	r.FilesGiven, r.Files, r.HunksGiven, r.Hunks = p.int(m[0]), p.int(m[1]), p.int(m[2]), p.int(m[3])
-	r.FilesReviewed = p.int(p.match(wholeLine)[0])
-	m = p.match(reviewersLine)
+	r.FilesReviewed = p.int(p.match(whole)[0])
+	m = p.match(who)
 	r.Complete, r.MinReviewers = p.int(m[0]), p.int(m[1])
 	for _, f := range []struct {
 		name string

@@ -62,6 +62,9 @@ func four(c review.Counts) string {
 func gist(d Data) string {
 	r := d.Receipt
 	parts := []string{fmt.Sprintf("%d of %s", r.Complete, count(max(r.MinReviewers, reviewers(r)), "reviewer"))}
+	if r.Static {
+		parts[0] = "rules only"
+	}
 	parts = append(parts, spent(r.Agents)...)
 	if v := d.Verdict; v != nil && v.Issues.Total() > 0 {
 		parts = append(parts, fmt.Sprintf("%d raised, %d distinct", v.Issues.Total(), v.Distinct))
@@ -69,11 +72,11 @@ func gist(d Data) string {
 	return strings.Join(parts, ", ")
 }
 
-// reviewers is how many took part, but for those that work by rules where others do.
+// reviewers is how many took part, but for those that work by rules.
 func reviewers(r review.Receipt) int {
 	n := 0
 	for _, a := range r.Agents {
-		if a.Role == review.RoleReviewer && (r.Static || a.Kind != review.KindStatic) {
+		if a.Role == review.RoleReviewer && a.Kind != review.KindStatic {
 			n++
 		}
 	}
@@ -126,10 +129,14 @@ func (p *page) target(t review.Target) string {
 
 // proof says what was given and read, at which commits.
 func (p *page) proof(r review.Receipt) []string {
+	read, who := "Read whole by enough reviewers", "Reviewers"
+	if r.Static {
+		read, who = "Searched whole by rules", "Searches by rules"
+	}
 	facts := []string{
 		fmt.Sprintf("Given: %d of %s, %d of %s", r.FilesGiven, count(r.Files, "file"), r.HunksGiven, count(r.Hunks, "hunk")),
-		fmt.Sprintf("Read whole by enough reviewers: %s", count(r.FilesReviewed, "file")),
-		fmt.Sprintf("Reviewers: %d complete, %d needed", r.Complete, r.MinReviewers),
+		fmt.Sprintf("%s: %s", read, count(r.FilesReviewed, "file")),
+		fmt.Sprintf("%s: %d complete, %d needed", who, r.Complete, r.MinReviewers),
 		"Head: " + span(r.HeadSHA),
 		"Merge base: " + span(r.MergeBaseSHA),
 		"Base: " + span(r.BaseSHA),
