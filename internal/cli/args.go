@@ -55,6 +55,15 @@ func arguments(c *cobra.Command) (need []string, most int) {
 // valueKinds says what flags of a type take.
 var valueKinds = map[string]string{"int": "a whole number", "duration": "a time such as 90s or 10m", "float64": "a number", "bool": "true or false"}
 
+// flagError refuses a flag as every command does, and lists the fields where --json stands without them, as gh does.
+func flagError(c *cobra.Command, err error) error {
+	var alone *pflag.ValueRequiredError
+	if fields := c.Annotations[jsonFields]; fields != "" && errors.As(err, &alone) && alone.GetSpecifiedName() == "json" {
+		return advice.Misuse("one of: "+strings.Join(strings.Fields(fields), " "), "%s: --json needs FIELDS", within(c))
+	}
+	return usageError(c, meantFlag(c, err))
+}
+
 // meantFlag says in plain words what is wrong with a flag's value, and adds to the error about an unknown flag the one that was probably meant.
 func meantFlag(c *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError

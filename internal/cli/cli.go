@@ -152,7 +152,7 @@ func newRoot(p *Invocation) *cobra.Command {
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, meantFlag(c, err)) })
+	root.SetFlagErrorFunc(flagError)
 	addGroup(root, reviews, runCommand(p), commandCommand(p), actionCommand(p), scheduleCommand(p), resumeCommand(p), runsCommand(p), showCommand(p), dismissCommand(p), baselineCommand(p), statsCommand(p))
 	addGroup(root, setUp, modelsCommand(p), configCommand(p))
 	addGroup(root, building, replayCommand(p))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/prloop/prloop/internal/advice"
-	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/review"
 )
@@ -44,14 +41,6 @@ func (r *resultFlags) check() error {
 		return progress.CheckFormat(r.jq, r.templated)
 	}
 	return r.listFlags.check(progress.ResultFields())
-}
-
-// meant says of a branch that has no pull request and stands where a field of --json may, and is spelled much like one, that it is none.
-func (r *resultFlags) meant(word string, err error) error {
-	if r.whole() && errors.Is(err, github.ErrNoPullRequest) && nearest.Name(word, progress.ResultFields()) != "" {
-		return noField("there is no field %q, and no pull request of a branch of that name", word)
-	}
-	return err
 }
 
 // noField refuses a word that is no field of a result.

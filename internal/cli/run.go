@@ -39,7 +39,7 @@ func (p *Invocation) run(ctx context.Context, o runOptions) error {
 	defer s.Close(ctx)
 	if !local {
 		if order.Target, err = p.target(ctx, s, o); err != nil {
-			return o.result.meant(o.target, err)
+			return err
 		}
 	}
 	prepared, err := s.Prepare(ctx, order)

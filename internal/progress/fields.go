@@ -15,6 +15,7 @@ import (
 	"github.com/cli/go-gh/v2/pkg/template"
 
 	"github.com/prloop/prloop/internal/advice"
+	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/review"
 )
 
@@ -30,7 +31,8 @@ func ResultFields() []string {
 
 // JoinFields lets the fields of a result stand after --json with a space between, as gh has it, in the arguments of a command in which
 // that flag may stand alone and so takes none: run, show and resume. A word is taken for a field if it is one, and a list if one of
-// its words is: the others are misspelt, and no part of a branch's name.
+// its words is: the others are misspelt, and no part of a branch's name. So is a word of run that is spelled much like a field: a branch
+// that is called so stands before --json.
 func JoinFields(args []string) []string {
 	if len(args) == 0 || !slices.Contains([]string{"run", "show", "resume"}, args[0]) {
 		return args
@@ -40,7 +42,10 @@ func JoinFields(args []string) []string {
 		return args
 	}
 	known, list := ResultFields(), args[at+1]
-	if !slices.ContainsFunc(strings.Split(list, ","), func(f string) bool { return slices.Contains(known, f) }) {
+	field := func(word string) bool {
+		return slices.Contains(known, word) || args[0] == "run" && !strings.HasPrefix(word, "-") && nearest.Name(word, known) != ""
+	}
+	if !slices.ContainsFunc(strings.Split(list, ","), field) {
 		return args
 	}
 	return slices.Concat(args[:at], []string{"--json=" + list}, args[at+2:])
