@@ -206,7 +206,7 @@ var table = []row{
 	{misconfigured, advice.Usage},
 	{as((*gateway.EndpointError).Next), advice.Failed},
 	{as(func(*gateway.UnreachableError) string {
-		return "check OPENAI_BASE_URL and the network, or review without a model: prloop run --reviewers static"
+		return "check OPENAI_BASE_URL and the network, or add --reviewers static to review without a model"
 	}), advice.Failed},
 
 	// What was to be posted.
