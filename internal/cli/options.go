@@ -102,6 +102,8 @@ func (o *runOptions) takeSettings(c *cobra.Command, a []string) error {
 		return advice.Misuse("give one of them as a file", "standard input cannot be both the patch and the key")
 	case len(local) == 1 && o.result.web:
 		return advice.Misuse("leave out --web; prloop show latest prints the report", "%s reviews local changes, whose report has no page on GitHub", local[0])
+	case len(local) == 1 && o.force:
+		return advice.Misuse("leave out --force", "--force has no effect: %s reviews local changes, which are reviewed anew each time", local[0])
 	case len(local) == 1 && (o.target != "" || o.repo != ""):
 		return advice.Misuse("leave out "+local[0]+" to review a pull request", "%s reviews local changes and takes no pull request", local[0])
 	}
