@@ -22,7 +22,7 @@ func agents(ctx context.Context) (all []Checkup) {
 		all = append(all, row)
 	}
 	if len(absent) > 0 {
-		all = append(all, Checkup{What: "agents", State: Missing, Note: "not installed: " + strings.Join(absent, ", ") + " (only \"use: acp\" needs one; docs/acp.md)"})
+		all = append(all, Checkup{What: "agents", State: Optional, Note: "not installed: " + strings.Join(absent, ", ") + " (only \"use: acp\" needs one; docs/acp.md)"})
 	}
 	return all
 }

@@ -18,7 +18,7 @@ func Command(h host.Host) subcommand.Command {
 	return subcommand.Command{
 		Use:   "doctor",
 		Short: "Check the environment and suggest fixes",
-		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, the\nlinters and ACP agents that are installed, and where verify commands find packages. The last\nline says what can be reviewed.\nExit status 0 when a pull request can be reviewed, 1 otherwise.",
+		Long:  "Looks at git, gh and its login, the model endpoint, the configuration, the state folder, the isolation of agents, the\nlinters and ACP agents that are installed, and where verify commands find packages. The last\nline says what can be reviewed.\nExit status 0 when a pull request can be reviewed, or local changes in a checkout without a remote;\n1 otherwise.",
 		Flags: f,
 		Run: func(ctx context.Context, p subcommand.Process, _ []string) error {
 			status, all := 0, []Checkup{}

@@ -38,9 +38,10 @@ type State string
 
 // The states.
 const (
-	OK      State = "ok"
-	Missing State = "missing" // prloop works without it, in part
-	Broken  State = "broken"
+	OK       State = "ok"
+	Optional State = "optional" // only who asks for it needs it
+	Missing  State = "missing"  // prloop works without it, in part
+	Broken   State = "broken"
 )
 
 // Doctor is what is looked at, and with what.
@@ -60,20 +61,43 @@ type Doctor struct {
 
 // Examine looks at everything, in the order in which a person reads it, and tells each checkup as it ends.
 func (d *Doctor) Examine(ctx context.Context, tell func(Checkup)) {
-	states := map[string]State{}
+	states, alone := map[string]State{}, d.alone(ctx)
+	var without []string
 	for _, check := range []func(context.Context) Checkup{d.git, d.github, d.config, d.model, d.state, d.gate, d.writes, d.isolation, d.bounds, d.linters, d.packages} {
 		c := check(ctx)
+		if alone && c.State == Broken && onlyPulls(c) {
+			c.State, without = Missing, append(without, c.What)
+		}
 		states[c.What] = c.State
 		tell(c)
 	}
 	for _, c := range agents(ctx) {
 		tell(c)
 	}
-	tell(ready(states))
+	tell(ready(states, without))
 }
 
-// ready says in the end what can be reviewed, given how the checkups ended.
-func ready(states map[string]State) Checkup {
+// alone reports whether the folder is in a checkout without a remote, which has no pull requests.
+func (d *Doctor) alone(ctx context.Context) bool {
+	g, err := git.Find(ctx, git.Options{})
+	if err != nil || d.Operator.Get("GH_REPO") != "" {
+		return false
+	}
+	c, err := g.Checkout(d.Dir)
+	if err != nil {
+		return false
+	}
+	remotes, err := c.Remotes(ctx)
+	return err == nil && len(remotes) == 0
+}
+
+// onlyPulls reports whether only pull requests need what a checkup found broken.
+func onlyPulls(c Checkup) bool {
+	return c.What == "github" || c.What == "gate" || c.Next == troubleshoot.NoConfinement
+}
+
+// ready says in the end what can be reviewed, given how the checkups ended, and which of them keep nothing but pull requests from it.
+func ready(states map[string]State, without []string) Checkup {
 	with := "with a model"
 	switch states["model"] {
 	case Missing:
@@ -85,8 +109,11 @@ func ready(states map[string]State) Checkup {
 		return slices.ContainsFunc(what, func(w string) bool { return states[w] == Broken })
 	}
 	c := Checkup{What: "ready", State: OK, Note: "local changes and pull requests, " + with}
-	pulls := !broken(slices.Collect(maps.Keys(states))...)
+	works := !broken(slices.Collect(maps.Keys(states))...)
+	pulls := works && without == nil
 	switch local := !broken("git", "state") && states["config"] == OK; {
+	case works && !pulls && local:
+		c.Note = "local changes, " + with + "; this checkout has no remote, and for pull requests see " + strings.Join(without, " and ") + " above"
 	case !pulls && local:
 		c.State, c.Note = Missing, "local changes, "+with+"; pull requests not yet: see what is broken above"
 	case !pulls:
