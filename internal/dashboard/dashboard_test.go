@@ -126,6 +126,30 @@ func TestPagesShowRuns(t *testing.T) {
 	}
 }
 
+// What rules alone came to depends on whether they found something: the list, the page of the run and that of the repository say it alike.
+func TestRulesAloneAreToldApart(t *testing.T) {
+	st := newState(t)
+	found, clean := st.begin(t, at("acme", "shop", 7)), st.begin(t, at("acme", "web", 8))
+	st.end(t, found, review.StaticOnly, "1 P0 must be fixed", made(review.P0, "Adds an AWS access key id", "static"))
+	st.end(t, clean, review.StaticOnly, "rules alone looked")
+	if err := st.store.FinishRun(t.Context(), review.RunResult{Run: clean.ID, Target: clean.Target, Outcome: review.StaticOnly}); err != nil {
+		t.Fatal(err)
+	}
+	s := st.serve(t, Options{})
+	s.enter(t)
+	const yes, no = ">static findings (no model took part)<", ">no static findings (no model took part)<"
+	s.shows(t, "/runs?outcome=static_only", `class="pill bad"`+yes, `class="pill warn"`+no, `selected>rules only (no model took part)<`)
+	for _, row := range []struct{ page, is, isNot string }{
+		{runLink(found.ID), `class="pill bad"` + yes, no}, {"/pulls/github.com/acme/shop/7", `class="pill bad"` + yes, no},
+		{runLink(clean.ID), `class="pill warn"` + no, yes}, {"/pulls/github.com/acme/web/8", `class="pill warn"` + no, yes},
+	} {
+		if body := s.shows(t, row.page, row.is); strings.Contains(body, row.isNot) {
+			t.Errorf("%s says %q", row.page, row.isNot)
+		}
+	}
+	s.shows(t, "/repositories", "acme/shop#7: static findings (no model took part)", "acme/web#8: no static findings (no model took part)")
+}
+
 // What an agent wrote is read whenever somebody opens the page: a table of millions of cells, few of which it writes, is shown as its text.
 func TestAWideTableIsText(t *testing.T) {
 	wide := strings.Repeat("|a", 500) + "|\n" + strings.Repeat("|-", 500) + "|\n" + strings.Repeat("|<b>x</b>\n", 500)

@@ -50,5 +50,5 @@ func becameOf(outcome string) string {
 	if outcome == "nothing" {
 		return "nothing to do"
 	}
-	return progress.Words(review.Outcome(outcome))
+	return progress.Kind(review.Outcome(outcome))
 }

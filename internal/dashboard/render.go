@@ -101,7 +101,7 @@ var functions = template.FuncMap{
 	"days":    func(s string) string { return strings.TrimSuffix(s, "d") + " days" },
 	"said":    func(w word, now time.Time) spokenAt { return spokenAt{w, now} },
 	"at":      func(t, now time.Time) moment { return moment{t, now} },
-	"outcome": progress.Words,
+	"outcome": progress.Kind,
 	"state":   func(s review.AgentState) string { return states[s] }, "tokens": tokens, "cost": cost, "effect": func(s store.OutboxState) string { return effectStates[s] },
 	"bound":      func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) },
 	"policyLink": func(name string) string { return repoLink("policies", name) }, "settingsLink": func(name string) string { return repoLink("settings", name) },
@@ -122,9 +122,9 @@ func runShort(run string) string {
 func consensus(c string) string {
 	switch review.Conclusion(c) {
 	case review.Approve:
-		return progress.Words(review.Converged)
-	case review.RequestChanges:
-		return progress.Words(review.ChangesRequested)
+		return progress.Kind(review.Converged)
+	case review.RequestChanges, review.NeedsMajorWork:
+		return progress.Kind(review.ChangesRequested)
 	}
 	return c
 }

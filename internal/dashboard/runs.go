@@ -130,7 +130,7 @@ func words(r store.Run) string {
 	if r.State != store.Finished {
 		return string(r.State)
 	}
-	return progress.Words(r.Outcome)
+	return progress.Words(r.Outcome, r.Consensus)
 }
 
 func tone(r store.Run) string {
@@ -139,6 +139,9 @@ func tone(r store.Run) string {
 		return "live"
 	case app.Interrupted:
 		return "warn"
+	}
+	if r.Outcome == review.StaticOnly && r.Consensus != nil {
+		return tones[review.ChangesRequested]
 	}
 	return cmp.Or(tones[r.Outcome], "quiet")
 }

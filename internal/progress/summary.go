@@ -21,7 +21,7 @@ const tight = 16
 const unbounded = 1 << 20
 
 var outcomes = map[review.Outcome]string{
-	review.Converged: "approved", review.StaticOnly: "no static findings (no model took part)",
+	review.Converged: "approved", review.StaticOnly: "rules only (no model took part)",
 	review.ChangesRequested: "changes requested", review.SetAside: "a person is needed", review.Stuck: "stuck: a person is needed",
 	review.Diverging: "diverging: a person is needed", review.Budget: "out of budget", review.Partial: "partly reviewed",
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed", review.Answered: "answered",
@@ -29,8 +29,19 @@ var outcomes = map[review.Outcome]string{
 	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
 }
 
-// Words say in a few words how a run ended.
-func Words(o review.Outcome) string {
+// Words say in a few words how a run ended. Rules alone have one outcome whether they found something to fix or not, which the consensus tells.
+func Words(o review.Outcome, consensus *string) string {
+	switch {
+	case o == review.StaticOnly && consensus != nil:
+		return "static findings (no model took part)"
+	case o == review.StaticOnly:
+		return "no static findings (no model took part)"
+	}
+	return Kind(o)
+}
+
+// Kind says what the runs that have an outcome share, whatever their consensus.
+func Kind(o review.Outcome) string {
 	if words, known := outcomes[o]; known {
 		return words
 	}
@@ -46,10 +57,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 		width, arranged = unbounded, unbounded
 	}
 	var b strings.Builder
-	verdict := Words(r.Outcome)
-	if r.Outcome == review.StaticOnly && r.Consensus != nil {
-		verdict = "static findings (no model took part)"
-	}
+	verdict := Words(r.Outcome, r.Consensus)
 	of, between := line(r.Target.String()), " "
 	if runewidth.StringWidth(of+": "+verdict) > width {
 		of, verdict, between = Wrap(of, width-1, 0), Wrap(verdict, width, 2), "\n  "

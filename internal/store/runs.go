@@ -40,6 +40,8 @@ type Run struct {
 	State RunState
 	// Outcome is empty while the run is running.
 	Outcome review.Outcome
+	// Consensus is that of the result. Lists have that of static_only alone, which means one thing with it and another without.
+	Consensus *string
 	// Result is nil while the run is running, and in lists.
 	Result *review.RunResult
 	// Artifacts is the folder of the run's files.
@@ -201,7 +203,8 @@ func (s *Store) ListRuns(ctx context.Context, f Filter) ([]Run, error) {
 		limit = 100
 	}
 	var runs []Run
-	err := s.runs(ctx, `NULL, `, where, limit, args, func(r Run) error {
+	err := s.runs(ctx, `CASE WHEN outcome = 'static_only' THEN result END, `, where, limit, args, func(r Run) error {
+		r.Result = nil
 		runs = append(runs, r)
 		return nil
 	})
@@ -270,7 +273,7 @@ func among(keys []review.RepoKey, args []any) (string, []any) {
 	return "(" + strings.Join(places, ", ") + ")", args
 }
 
-// runs reads runs, newest first; result is the column, or NULL to spare reading it. where and result are our own text.
+// runs reads runs, newest first; result is the column, or an expression that spares reading it. where and result are our own text.
 func (s *Store) runs(ctx context.Context, result, where string, limit int, args []any, each func(Run) error) error {
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT %sid, review_id, target, head, state, outcome, artifacts, created, updated, folder, repo_key
 		FROM runs WHERE %s ORDER BY created DESC, id DESC LIMIT %d`, result, where, limit), args...)
@@ -295,6 +298,7 @@ func (s *Store) runs(ctx context.Context, result, where string, limit int, args 
 			if err := parse("result", res.String, r.Result); err != nil {
 				return err
 			}
+			r.Consensus = r.Result.Consensus
 		}
 		if err := each(r); err != nil {
 			return err

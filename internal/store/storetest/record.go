@@ -113,6 +113,14 @@ func testRuns(t *testing.T, b Backend) {
 	if err := s.EachRun(ctx, store.Filter{}, func(store.Run) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
 		t.Errorf("reading goes on after an error: %d, %v", n, err)
 	}
+	word := string(review.RequestChanges)
+	must(t, s.FinishRun(ctx, review.RunResult{Run: run1, Target: target, Outcome: review.StaticOnly, Consensus: &word}))
+	if one, err := s.Run(ctx, run1); err != nil || one.Consensus == nil || *one.Consensus != word {
+		t.Errorf("a run of rules alone: %+v, %v", one, err)
+	}
+	if list, err := s.ListRuns(ctx, store.Filter{Outcome: review.StaticOnly}); err != nil || len(list) != 1 || list[0].Consensus == nil || *list[0].Consensus != word || list[0].Result != nil {
+		t.Errorf("listed runs of rules alone: %+v, %v", list, err)
+	}
 }
 
 func round(n int, findings ...review.Finding) store.Round {
