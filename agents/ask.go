@@ -59,7 +59,7 @@ func said(spec Spec, tries []*attempt) answer.Said {
 		s.Valid = &last.env
 	}
 	if !last.complete() {
-		s.Why, s.Detail = last.kind(), last.why()
+		s.Why, s.Detail = last.kind(), last.why(spec.Kind)
 	}
 	return s
 }

@@ -165,6 +165,19 @@ func TestSecretsOnStandardErrorAreTakenOut(t *testing.T) {
 	}
 }
 
+// An agent of prloop's own that says what went wrong need not say that it ended with a status too. Another program that speaks like one hides nothing.
+func TestOwnAgentsSayItInWords(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{review.KindBuiltin: "the model answers text", review.KindStatic: "the model answers text", review.KindCommand: "exit status 1 after "} {
+		spec := script(t, "cat >/dev/null\necho 'prloop: the model answers text' >&2\nexit 1\n")
+		spec.Kind = kind
+		got := Ask(t.Context(), spec, task(), func(review.Event) {}).Receipt.Whole()
+		if own := kind != review.KindCommand; own && got != want || !own && (!strings.Contains(got, want) || !strings.HasSuffix(got, "stderr: prloop: the model answers text")) {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+}
+
 func TestTextOfAChildIsMadeVisible(t *testing.T) {
 	t.Parallel()
 	spec := script(t, "cat >/dev/null\nprintf '{\"event\":\"progress\",\"message\":\"a\\\\u001b[2Jb\\\\u202ec\"}\\n'\nprintf '\\033[31mred\\033[0m\\n' >&2\nexit 4\n")

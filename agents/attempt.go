@@ -110,8 +110,9 @@ func (a *attempt) kind() string {
 // idleMost names the setting that bounds silence.
 const idleMost = "limits.max_idle_seconds allows no more"
 
-// why is the reason in one line: what is wrong, exit status, running time and the end of standard error, which comes first where it is prloop that speaks.
-func (a *attempt) why() string {
+// why is the reason in one line: what is wrong, exit status, running time and the end of standard error. Agents of prloop's own say it in words, and that they
+// end with a status then tells nobody anything.
+func (a *attempt) why(kind string) string {
 	var parts []string
 	var exit *proc.ExitError
 	switch {
@@ -129,7 +130,10 @@ func (a *attempt) why() string {
 		parts = append(parts, a.ended.Error())
 	}
 	tail := lastLines(a.result.StderrTail)
-	if said, own := strings.CutPrefix(tail, "prloop: "); own { // prloop's own agents say it in words
+	if said, own := strings.CutPrefix(tail, "prloop: "); own && (kind == review.KindBuiltin || kind == review.KindStatic) {
+		if exit != nil && exit.Reason == proc.ReasonNone && exit.Signal == "" {
+			return said
+		}
 		return said + "; " + strings.Join(parts, "; ")
 	}
 	if tail != "" {

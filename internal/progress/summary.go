@@ -66,8 +66,16 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if r.Receipt.Static && r.Outcome != review.StaticOnly {
 		b.WriteString(wrapped("No model took part: static checks only.", width))
 	}
-	if r.Reason != "" {
+	why := cause(r)
+	what, next, _ := strings.Cut(line(sanitize.Redact(why)), "; try: ")
+	switch {
+	case r.Reason != "" && why != "":
+		b.WriteString(wrapped(line(r.Reason)+": "+what, width))
+	case r.Reason != "":
 		b.WriteString(wrapped(line(r.Reason), width))
+	}
+	if next != "" {
+		b.WriteString(wrapped("try: "+next+", then: "+line(r.Target.Again()), width))
 	}
 	if r.Again != "" {
 		b.WriteString(wrapped("already reviewed at this commit, in run "+line(r.Again)+": nobody was asked, and nothing is posted; --force reviews it anew", width))
@@ -89,6 +97,9 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	list(&b, r, width, c)
 	b.WriteString("\n")
 	for _, a := range r.Receipt.Agents {
+		if a.Whole() == why { // it stands above
+			a.Reason, a.Detail = "", ""
+		}
 		b.WriteString(receipt(a, arranged, c))
 	}
 	if f := lastFix(r); f != nil {
@@ -113,6 +124,23 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	}
 	fmt.Fprintf(&b, "  run        %s\n  in all     %s%s\n", line(r.Run), clock(time.Duration(r.Seconds*float64(time.Second))), spent(r))
 	_, _ = io.WriteString(w, runnerlog.Inert(b.String())) // a closed terminal must not change the run's outcome
+}
+
+// cause is why reviewers gave no complete answer where too few did: empty where it is not the same for all of them.
+func cause(r review.RunResult) (why string) {
+	if r.Outcome != review.NotReviewed && r.Outcome != review.Partial || r.Receipt.Complete >= r.Receipt.MinReviewers {
+		return ""
+	}
+	for _, a := range r.Receipt.Agents {
+		switch {
+		case a.Role != review.RoleReviewer || a.Kind == review.KindStatic || a.State == review.AgentComplete:
+		case why != "" && a.Whole() != why:
+			return ""
+		default:
+			why = a.Whole()
+		}
+	}
+	return why
 }
 
 // named is a sentence of a report with names of files as a terminal shows them.

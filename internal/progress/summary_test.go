@@ -8,6 +8,40 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// What kept all reviewers from an answer stands once, above, with what to do about it; what differs stands with each.
+func TestACommonCauseIsSaidOnce(t *testing.T) {
+	const quota, next = "model endpoint api.example.com says that the quota is used up: HTTP 429", "use another key (OPENAI_API_KEY)"
+	agent := func(name, kind, why string) review.AgentReceipt {
+		return review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: kind, State: review.AgentFailed, Detail: why}
+	}
+	r := review.RunResult{Target: review.Target{Base: "main"}, Outcome: review.NotReviewed, Reason: "no reviewer gave a complete answer"}
+	r.Receipt.MinReviewers = 1
+	r.Receipt.Agents = []review.AgentReceipt{
+		agent("reviewer-1", review.KindBuiltin, quota+"; try: "+next), agent("reviewer-2", review.KindBuiltin, quota+"; try: "+next), agent("static", review.KindStatic, "its program could not be run"),
+	}
+	said := func(r review.RunResult) string {
+		var b strings.Builder
+		Summary(&b, r, 0, false)
+		return b.String()
+	}
+	got := said(r)
+	if want := "local changes since main: not reviewed\n  no reviewer gave a complete answer: " + quota + "\n  try: " + next + ", then: prloop run --base main\n"; !strings.HasPrefix(strings.TrimSpace(got), want) {
+		t.Errorf("want %q at the beginning of\n%s", want, got)
+	}
+	if strings.Count(got, quota) != 1 || !strings.Contains(got, "0 findings: its program could not be run") {
+		t.Error(got)
+	}
+	r.Receipt.Agents[1].Detail = "it never said anything"
+	if got := said(r); !strings.Contains(got, "complete answer\n") || !strings.Contains(got, "0 findings: "+quota) || !strings.Contains(got, "0 findings: it never said anything") {
+		t.Error(got)
+	}
+	r.Receipt.Complete = 1 // enough: who failed kept nobody from a verdict
+	r.Receipt.Agents[1].Detail = quota
+	if got := said(r); !strings.Contains(got, "complete answer\n") {
+		t.Error(got)
+	}
+}
+
 // Why an agent is not complete holds no order to the runner that prints it.
 func TestUntoldIsInert(t *testing.T) {
 	var b strings.Builder
