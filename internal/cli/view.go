@@ -31,8 +31,8 @@ func (p *Invocation) view(o runOptions) *progress.View {
 	return progress.New(opts)
 }
 
-// show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary. Where no terminal shows it, its first
-// line names the consensus as spec.md A6 writes it.
+// show prints a finished run's result: JSON for scripts, the report of a dry run, and the summary. Where no terminal shows it, its last
+// lines name the consensus as spec.md A6 writes it, and the outcome.
 func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o runOptions) error {
 	result := ended.Result
 	v.Clear()
@@ -68,18 +68,25 @@ func (p *Invocation) show(v *progress.View, s *app.Service, ended app.Ended, o r
 	width := p.width()
 	if !p.terminal(p.Stdout) { // for programs, and for those who search
 		width = 0
+	}
+	progress.Summary(p.Stdout, result, width, p.color())
+	if result.Outcome == review.StaticOnly && result.Target.Local() && len(o.reviewers) == 0 && p.env("OPENAI_API_KEY") == "" {
+		next := "to have a model review it: set OPENAI_API_KEY, and check it with prloop doctor"
+		if width > 0 {
+			next = progress.Wrap(next, width-1, 13)
+		}
+		fmt.Fprintf(p.Stdout, "  next       %s\n", next)
+	}
+	if !p.terminal(p.Stdout) {
 		word := "none"
 		if result.Consensus != nil {
 			word = *result.Consensus
 		}
+		fmt.Fprintln(p.Stdout)
 		if result.Target.Job == "" {
 			fmt.Fprintf(p.Stdout, "consensus: %s\n", word)
 		}
 		fmt.Fprintf(p.Stdout, "outcome: %s\n", result.Outcome)
-	}
-	progress.Summary(p.Stdout, result, width, p.color())
-	if result.Outcome == review.StaticOnly && result.Target.Local() && len(o.reviewers) == 0 && p.env("OPENAI_API_KEY") == "" {
-		fmt.Fprintln(p.Stdout, "  next       to have a model review it: set OPENAI_API_KEY, and check it with prloop doctor")
 	}
 	return nil
 }
