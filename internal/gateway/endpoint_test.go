@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
@@ -155,7 +158,7 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// A list that anybody gets proves nothing of the key: whether it is refused is asked, once for each model.
+// A list that anybody gets proves nothing of the key: whether it is refused is asked, once for each model, and told in the error alone.
 func TestServesHeedsARefusedKey(t *testing.T) {
 	for _, c := range []struct {
 		what, model, key string
@@ -168,8 +171,9 @@ func TestServesHeedsARefusedKey(t *testing.T) {
 		{"so it is of a model that is not listed", "my-deployment", "sk-wrong", true, 0},
 	} {
 		t.Run(c.what, func(t *testing.T) {
+			var logged bytes.Buffer
 			r := setup(t, fakemodel.Script{Models: []string{"gpt-4.1"}, Open: c.open}, review.Limits{}, func(o *Options) {
-				o.Retries, o.Upstreams[0].Key = -1, NewSecret(c.key)
+				o.Retries, o.Upstreams[0].Key, o.Log = -1, NewSecret(c.key), hclog.New(&hclog.LoggerOptions{Output: &logged})
 			})
 			if err := r.g.Check(t.Context()); err != nil {
 				t.Fatal(err)
@@ -181,6 +185,9 @@ func TestServesHeedsARefusedKey(t *testing.T) {
 			}
 			if n := len(r.model.Requests()); n != c.asked {
 				t.Errorf("asked %d times", n)
+			}
+			if logged.Len() > 0 {
+				t.Errorf("logged %s", &logged)
 			}
 		})
 	}

@@ -112,7 +112,7 @@ func movesOn(ctx context.Context, err error) bool {
 // tell makes a change of model visible.
 func (g *Gateway) tell(agent, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	g.options.Log.Warn(message, "agent", agent)
+	g.log(agent).Warn(message)
 	g.options.Note(agent, message)
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/prloop/prloop/internal/broker"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
@@ -121,6 +123,14 @@ func lists(served []string, model string) bool {
 
 // preflight is the agent that stands for prloop's own question.
 const preflight = "preflight"
+
+// log is that of an agent's calls. What becomes of prloop's own question is told by who has it asked, and by nobody else.
+func (g *Gateway) log(agent string) hclog.Logger {
+	if agent == preflight {
+		return hclog.NewNullLogger()
+	}
+	return g.options.Log.With("agent", agent)
+}
 
 // Serves is the *EndpointError of a model that its endpoint does not serve, or not to this key; nil when it does, or when nothing proves that it
 // does not. A list need not be whole, and one that is given to anybody says nothing of the key: a model is then asked for a single word, within the

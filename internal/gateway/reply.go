@@ -13,7 +13,7 @@ import (
 // finish hands the last outcome of a call to the agent.
 func (g *Gateway) finish(ctx context.Context, cancel func(), w http.ResponseWriter, to candidate, c *call, held *reservation, resp *http.Response, err error) {
 	a, u := held.account, to.upstream
-	log := g.options.Log.With("agent", a.agent, "upstream", u.Name, "model", to.model)
+	log := g.log(a.agent).With("upstream", u.Name, "model", to.model)
 	if resp == nil {
 		g.fail(w, held, err)
 		log.Warn("model call failed", "err", err)
@@ -190,7 +190,7 @@ func (g *Gateway) stream(ctx context.Context, cancel func(), w http.ResponseWrit
 		a.note(gone)
 		refuse(0, code, "%s", gone).tell(w)
 	}
-	g.options.Log.Warn("stream did not end well", "agent", a.agent, "upstream", u.Name, "err", err)
+	g.log(a.agent).Warn("stream did not end well", "upstream", u.Name, "err", err)
 	cancel()
 	panic(http.ErrAbortHandler) // the caller must see that it is not whole; headers are long sent
 }

@@ -163,7 +163,7 @@ func (g *Gateway) attempts(ctx context.Context, cancel func(), w http.ResponseWr
 		resp, err := g.send(ctx, to, c, held, more)
 		if err != nil && more && movesOn(ctx, err) {
 			g.giveBack(held, resp, err)
-			g.options.Log.Warn("model is left alone", "model", to.model, "upstream", to.upstream.Name, "for", g.cool(a.agent, to, resp, err), "err", err)
+			g.log(a.agent).Warn("model is left alone", "model", to.model, "upstream", to.upstream.Name, "for", g.cool(a.agent, to, resp, err), "err", err)
 			last = err
 			continue
 		}
