@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/progress"
+	"github.com/prloop/prloop/internal/subcommand/host"
 )
 
 func dismissCommand(p *Invocation) *cobra.Command {
@@ -62,7 +63,7 @@ func (p *Invocation) dismiss(c *cobra.Command, o app.Dismissing) error {
 		return err
 	}
 	defer s.Close(c.Context())
-	run, err := find(c.Context(), s, o.Run)
+	run, err := host.Find(c.Context(), s, o.Run)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +14,11 @@ import (
 	"github.com/prloop/prloop/internal/app"
 	"github.com/prloop/prloop/internal/formats"
 	"github.com/prloop/prloop/internal/github"
-	"github.com/prloop/prloop/internal/nearest"
 	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/runnerlog"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/subcommand"
+	"github.com/prloop/prloop/internal/subcommand/host"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -118,7 +117,7 @@ func (p *Invocation) completeRuns(c *cobra.Command, a []string, _ string) ([]cob
 	out := []cobra.Completion{cobra.CompletionWithDesc(app.Latest, "the newest run")}
 	runs, _ := s.Runs(c.Context(), store.Filter{Limit: 20}) // without them there is nothing to complete
 	for _, r := range runs {
-		out = append(out, cobra.CompletionWithDesc(r.ID, sanitize.Terminal(r.Target.String()+", "+cmp.Or(string(r.Outcome), string(r.State)))))
+		out = append(out, cobra.CompletionWithDesc(r.ID, sanitize.Terminal(r.Target.String()+", "+progress.Stands(r))))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
@@ -164,28 +163,9 @@ func (p *Invocation) choose(ctx context.Context) (string, error) {
 	return id, nil
 }
 
-// find finds a run by a part of its id.
-func find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
-	run, err := s.Find(ctx, part)
-	var many *store.AmbiguousError
-	switch {
-	case errors.Is(err, store.ErrNotFound) && part == app.Latest:
-		return run, advice.Misuse("review something first: prloop run 123, or prloop run --base REVISION", "no runs yet: none is the latest")
-	case errors.Is(err, store.ErrNotFound):
-		next := "prloop runs lists them"
-		if nearest.Name(part, []string{app.Latest}) != "" {
-			next = "latest is the newest; " + next
-		}
-		return run, advice.Misuse(next, "there is no run %q here", part)
-	case errors.As(err, &many):
-		return run, advice.Misuse("give more of the id", "%w", many)
-	}
-	return run, err
-}
-
-// find is as that of all, and says where the latest run is about another repository than the checkout here.
+// find finds a run by a part of its id, and says where the latest run is about another repository than the checkout here.
 func (p *Invocation) find(ctx context.Context, s *app.Service, part string) (store.Run, error) {
-	run, err := find(ctx, s, part)
+	run, err := host.Find(ctx, s, part)
 	if err == nil && part == app.Latest {
 		if other := s.Elsewhere(ctx, run, p.Dir); other != nil {
 			p.note("the latest " + other.Error() + "; prloop runs lists all")

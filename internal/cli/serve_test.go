@@ -553,7 +553,7 @@ func TestServeTellsOfWhatItCannotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.within("it to be read", func() bool { return strings.Contains(h.log(), "acme/nothing: GitHub answers again\n") })
-	if out := h.run("status"); !strings.Contains(out, "nothing was ever asked for") {
+	if out := h.run("status"); !strings.Contains(out, "no server was asked for anything yet; all runs: prloop runs\n") {
 		t.Errorf("status of what can be read: %s", out)
 	}
 	s.stop(t, syscall.SIGTERM)
@@ -863,7 +863,7 @@ func TestPausedWhileTheHeadMoves(t *testing.T) {
 func TestServeIsOperated(t *testing.T) {
 	t.Parallel()
 	h := openHall(t)
-	if out := h.run("status"); !strings.Contains(out, "nothing was ever asked for") {
+	if out := h.run("status"); !strings.Contains(out, "no server was asked for anything yet; all runs: prloop runs\n") {
 		t.Errorf("at first: %s", out)
 	}
 	h.run("pause")

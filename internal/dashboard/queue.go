@@ -6,9 +6,7 @@ import (
 	"net/url"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
-	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/queue"
-	"github.com/prloop/prloop/review"
 )
 
 // rowsOfQueue is how many of a kind the page of the queue shows.
@@ -43,12 +41,4 @@ func subjectLink(what string) string {
 		return ""
 	}
 	return (&url.URL{Scheme: "https", Host: cmp.Or(m[1], "github.com"), Path: "/" + m[2] + "/" + m[3] + "/pull/" + m[4]}).String()
-}
-
-// becameOf is what became of something servers were asked for, in the words of runs where it came to one.
-func becameOf(outcome string) string {
-	if outcome == "nothing" {
-		return "nothing to do"
-	}
-	return progress.Kind(review.Outcome(outcome))
 }

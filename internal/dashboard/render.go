@@ -91,7 +91,7 @@ func parse() map[string]*template.Template {
 }
 
 var functions = template.FuncMap{
-	"ago": ago, "took": took, "dollars": dollars, "bill": bill, "spent": spent, "count": count, "short": short, "tone": tone, "words": words, "text": text,
+	"ago": ago, "took": took, "dollars": dollars, "bill": bill, "spent": spent, "count": count, "short": short, "tone": tone, "words": progress.Stands, "text": text,
 	"percent": percent, "plural": plural, "runLink": runLink, "pullLink": pullLink, "source": source, "priority": func(p review.Priority) string { return strings.ToLower(string(p)) },
 	"seconds": func(s float64) string { return took(time.Duration(s * float64(time.Second))) },
 	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -108,7 +108,7 @@ var functions = template.FuncMap{
 	"previewLink": func(name string) string { return repoLink("previews", name) }, "noticedLink": noticedLink,
 	"gateTone": func(s review.GateState) string { return gateTones[s] }, "target": func(repo string, pr int) string { return repo + "#" + strconv.Itoa(pr) },
 	"repoPath": repoPath, "changes": func(list []policy.Change, now time.Time) changes { return changes{list, now} },
-	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort, "subjectLink": subjectLink, "becameOf": becameOf, "consensus": consensus,
+	"place": func(s string) string { return strings.TrimPrefix(s, "github.com/") }, "runShort": runShort, "subjectLink": subjectLink, "becameOf": func(outcome string) string { return progress.Kind(review.Outcome(outcome)) }, "consensus": consensus,
 	"web": web, "approved": func(row *stats.Row) int { return row.Outcomes[review.Converged] }, "became": became, "posted": posted, "becameTone": func(b review.Became) string { return becameTones[b] },
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/app"
-	"github.com/prloop/prloop/internal/progress"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/review"
 )
@@ -125,14 +124,7 @@ func search(s string) (f store.Filter, id, wrong string) {
 	return f, id, ""
 }
 
-// words say how a run stands; tone is how that is coloured: good, bad, warn, live or quiet.
-func words(r store.Run) string {
-	if r.State != store.Finished {
-		return string(r.State)
-	}
-	return progress.Words(r.Outcome, r.Consensus)
-}
-
+// tone is how it is coloured how a run stands: good, bad, warn, live or quiet.
 func tone(r store.Run) string {
 	switch r.State {
 	case store.Running:

@@ -30,22 +30,28 @@ func RunRow(r store.Run) map[string]any {
 	}
 }
 
-// Runs prints runs as a table on a terminal, where an id is never cut, since it is what is copied, and begins with the
-// time; else as fields between tabs.
+// Runs prints runs as a table for people on a terminal, and else as fields between tabs. In the table the time at which an id begins stands
+// for it, and some digits more where another run has the same time: that is never cut, since it is what is copied.
 func Runs(w io.Writer, runs []store.Run, terminal bool, width int, now time.Time) error {
 	t := tableprinter.New(w, terminal, width)
 	if terminal {
 		t.AddHeader([]string{"RUN", "TARGET", "OUTCOME", "AGE"})
 	}
+	began := map[string]int{}
 	for _, r := range runs {
-		whole := tableprinter.WithTruncate(nil)
-		t.AddField(sanitize.Terminal(r.ID), whole)
+		at, _, _ := strings.Cut(r.ID, "_")
+		began[at]++
+	}
+	for _, r := range runs {
 		if terminal {
-			t.AddField(sanitize.Terminal(inFolder(r)))
-			t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
-			t.AddField(age(now.Sub(r.Created)), whole)
+			id, _, _ := strings.Cut(r.ID, "_")
+			if began[id] > 1 {
+				id = r.ID[:min(len(id)+len("_1a2b"), len(r.ID))]
+			}
+			t.AddField(sanitize.Terminal(id), tableprinter.WithTruncate(nil))
+			addRun(t, r, now)
 		} else {
-			for _, cell := range []string{r.Target.String(), string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339), r.Folder} {
+			for _, cell := range []string{r.ID, r.Target.String(), string(r.State), string(r.Outcome), r.Created.Format(time.RFC3339), r.Folder} {
 				t.AddField(sanitize.Terminal(cell))
 			}
 		}
@@ -61,11 +67,8 @@ func Choose(in io.Reader, out io.Writer, runs []store.Run, width int, now time.T
 	}
 	t := tableprinter.New(out, true, width)
 	for i, r := range runs {
-		whole := tableprinter.WithTruncate(nil)
-		t.AddField(fmt.Sprintf("%2d", i+1), whole)
-		t.AddField(sanitize.Terminal(inFolder(r)))
-		t.AddField(sanitize.Terminal(cmp.Or(string(r.Outcome), string(r.State))), whole)
-		t.AddField(age(now.Sub(r.Created)), whole)
+		t.AddField(fmt.Sprintf("%2d", i+1), tableprinter.WithTruncate(nil))
+		addRun(t, r, now)
 		t.EndRow()
 	}
 	if err := t.Render(); err != nil {
@@ -83,12 +86,29 @@ func Choose(in io.Reader, out io.Writer, runs []store.Run, width int, now time.T
 	return "", fmt.Errorf("%q is not a number from 1 to %d", word, len(runs))
 }
 
-// inFolder is the target of a run, with the name of the folder a local change is in.
+// addRun adds what tells a run from others: its target, how it stands, without what is said in brackets, and its age.
+func addRun(t tableprinter.TablePrinter, r store.Run, now time.Time) {
+	stands, _, _ := strings.Cut(Stands(r), " (")
+	whole := tableprinter.WithTruncate(nil)
+	t.AddField(sanitize.Terminal(inFolder(r)))
+	t.AddField(sanitize.Terminal(stands), whole)
+	t.AddField(age(now.Sub(r.Created)), whole)
+}
+
+// Stands says how a run stands, and of one that has ended how it did.
+func Stands(r store.Run) string {
+	if r.State != store.Finished {
+		return string(r.State)
+	}
+	return Words(r.Outcome, r.Consensus)
+}
+
+// inFolder is the target of a run, with the name of the folder a local change is in: "shop: since main".
 func inFolder(r store.Run) string {
 	if r.Folder == "" {
 		return r.Target.String()
 	}
-	return filepath.Base(r.Folder) + ": " + r.Target.String()
+	return filepath.Base(r.Folder) + ": " + strings.TrimPrefix(r.Target.String(), "local changes ")
 }
 
 // age is a time that has passed, in one unit.

@@ -27,6 +27,7 @@ var outcomes = map[review.Outcome]string{
 	review.NotReviewed: "not reviewed", review.Superseded: "superseded", review.Failed: "failed", review.Answered: "answered",
 	review.LGTM: "quick scan: looks good", review.Flagged: "quick scan: flagged",
 	review.Opened: "pull request opened", review.Updated: "pull request updated", review.NothingToDo: "nothing to do", review.Refused: "refused: a person is needed",
+	"nothing": "nothing to do", // what servers were asked for and need not do
 }
 
 // Words say in a few words how a run ended. Rules alone have one outcome whether they found something to fix or not, which the consensus tells.
@@ -40,7 +41,7 @@ func Words(o review.Outcome, consensus *string) string {
 	return Kind(o)
 }
 
-// Kind says what the runs that have an outcome share, whatever their consensus.
+// Kind says what all that have an outcome share, whatever their consensus.
 func Kind(o review.Outcome) string {
 	if words, known := outcomes[o]; known {
 		return words

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/internal/subcommand"
 	"github.com/prloop/prloop/internal/subcommand/host"
+	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -69,7 +70,7 @@ func Operate(h host.Host) []subcommand.Command {
 		{
 			Use: "cancel RUN", Short: "Cancel a run of a server", Long: "The server does not continue the run; prloop resume RUN does. RUN is an id, a part of one, or latest.",
 			Run: with(func(ctx context.Context, p subcommand.Process, s *app.Service, args []string) error {
-				run, err := s.Find(ctx, args[0])
+				run, err := host.Find(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
@@ -104,8 +105,12 @@ func printStatus(p subcommand.Process, st queue.Status) {
 	for _, w := range st.Waiting {
 		line("waits       %s, %s, since %s: %s", w.What, w.Priority, when(w.Since), w.Waits())
 	}
+	wide := 11
 	for _, w := range st.SeenTo {
-		text := fmt.Sprintf("%-11s %s at %s", w.Outcome, w.What, when(w.Updated))
+		wide = max(wide, len(progress.Kind(review.Outcome(w.Outcome))))
+	}
+	for _, w := range st.SeenTo {
+		text := fmt.Sprintf("%-*s %s at %s", wide, progress.Kind(review.Outcome(w.Outcome)), w.What, when(w.Updated))
 		if w.Why != "" {
 			text += ": " + w.Why
 		}
@@ -131,6 +136,6 @@ func printStatus(p subcommand.Process, st queue.Status) {
 		line("files       %d wait for the blob store, the oldest since %s", st.Unkept.Files, when(st.Unkept.Oldest))
 	}
 	if st.Empty() {
-		line("nothing was ever asked for")
+		line("no server was asked for anything yet; all runs: prloop runs")
 	}
 }
