@@ -6,7 +6,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// table draws a table as aligned columns when it fits, and as one block of "heading: cell" lines a row when it does not.
+// table draws a table as aligned columns when it fits, and as one block a row when it does not.
 func (r *renderer) table(n *east.Table, indent string) {
 	var rows [][]string
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
@@ -66,26 +66,33 @@ func (r *renderer) grid(rows [][]string, widths []int, align []east.Alignment, i
 	}
 }
 
-// cards shows each row of a wide table as a small block: empty and dashed cells say nothing and are left out.
+// cards shows each row of a wide table as a small block of "heading: cell". A first column without a heading says with the next one what the row is about, on a
+// line of their own. Empty and dashed cells say nothing and are left out.
 func (r *renderer) cards(rows [][]string, indent string) {
-	head := rows[0]
+	head, titles := rows[0], 0
+	if head[0] == "" {
+		titles = 2
+	}
 	for _, row := range rows[1:] {
-		var parts []span
+		var title, rest []span
 		for c, cell := range row {
-			if cell == "" || cell == "-" || c >= len(head) {
-				continue
+			switch {
+			case cell == "" || cell == "-" || c >= len(head):
+			case c < titles:
+				title = append(title, span{cell + " ", styleNone})
+			default:
+				if len(rest) > 0 {
+					rest = append(rest, span{" · ", styleNone})
+				}
+				rest = append(rest, span{strings.TrimSuffix(strings.ToLower(head[c]), ".") + ": ", styleItalic}, span{cell, styleNone})
 			}
-			if len(parts) > 0 {
-				parts = append(parts, span{" · ", styleNone})
-			}
-			parts = append(parts, span{strings.ToLower(head[c]) + " ", styleItalic}, span{cell, styleNone})
 		}
-		for i, l := range wrap(words(parts...), r.room(indent)-2) {
-			lead := indent + "• "
-			if i > 0 {
+		lead := indent + "• "
+		for _, part := range [][]span{title, rest} {
+			for _, l := range wrap(words(part...), r.room(indent)-2) {
+				r.line(lead, r.styled(l))
 				lead = indent + "  "
 			}
-			r.line(lead, r.styled(l))
 		}
 	}
 }
