@@ -212,11 +212,11 @@ func TestSummaryNamesReports(t *testing.T) {
 // Why an agent failed is told whole, below its line where it does not fit beside it.
 func TestSummaryTellsWhy(t *testing.T) {
 	a := review.AgentReceipt{Name: "mine", State: review.AgentFailed, Reason: "find program /srv/reviewers/of/ours/that/are/far/away: program not found"}
-	got := receipt(a, 60, false)
+	got := receipt(a, 1, 60, false)
 	if flat := strings.Join(strings.Fields(got), " "); !strings.Contains(flat, a.Reason) || strings.Count(got, "\n") < 2 {
 		t.Errorf("got %q", got)
 	}
-	if got := receipt(a, 160, false); strings.Count(got, "\n") != 1 || !strings.Contains(got, a.Reason) {
+	if got := receipt(a, 1, 160, false); strings.Count(got, "\n") != 1 || !strings.Contains(got, a.Reason) {
 		t.Errorf("with room: %q", got)
 	}
 }
@@ -244,8 +244,37 @@ func TestSummarySums(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := receipt(static, 80, false); strings.Contains(got, "$") {
+	if got := receipt(static, 1, 80, false); strings.Contains(got, "$") {
 		t.Errorf("what asked no model has a price: %s", got)
+	}
+}
+
+// An agent has one line, with what all its rounds came to: the lines add up to what the run took.
+func TestRowsAreThoseOfTheRun(t *testing.T) {
+	n, usd := 1500, 0.25
+	turn := func(name string, role review.Role, s review.AgentState, found int) review.AgentReceipt {
+		return review.AgentReceipt{Name: name, Role: role, State: s, Seconds: 2, Findings: found, Usage: review.Usage{LLMCalls: 1, InputTokens: &n, OutputTokens: &n, CostUSD: &usd}}
+	}
+	unknown := turn("second", review.RoleReviewer, review.AgentComplete, 1)
+	unknown.Usage.CostUSD = nil
+	r := review.RunResult{Rounds: []review.RoundResult{
+		{Agents: []review.AgentReceipt{turn("first", review.RoleReviewer, review.AgentDegraded, 4), unknown, turn("verifier", review.RoleVerifier, review.AgentComplete, 3)}, Fix: &review.FixOutcome{Agent: turn("pr-fix", review.RoleFixer, review.AgentComplete, 0)}},
+		{Agents: []review.AgentReceipt{turn("first", review.RoleReviewer, review.AgentComplete, 1), turn("second", review.RoleReviewer, review.AgentComplete, 0)}, Fix: &review.FixOutcome{Agent: turn("pr-fix", review.RoleFixer, review.AgentFailed, 0)}},
+	}}
+	r.Receipt.Agents = r.Rounds[1].Agents
+	var got strings.Builder
+	all, rounds := inAll(tookPart(r))
+	for i, a := range all {
+		got.WriteString(receipt(a, rounds[i], 100, false))
+	}
+	got.WriteString(receipt(all[0], rounds[0], 76, false))
+	want := "  first               complete    4.0s  5 findings in 2 rounds, 6.0k tok, $0.50\n" +
+		"  second              complete    4.0s  1 finding in 2 rounds, 6.0k tok\n" +
+		"  verifier            complete    2.0s  3 findings looked at, 3.0k tok, $0.25\n" +
+		"  pr-fix              failed      4.0s  fixer in 2 rounds, 6.0k tok, $0.50\n" +
+		"  first               complete    4.0s  5 findings, 6.0k tok, $0.50\n"
+	if d := cmp.Diff(want, got.String()); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,14 +98,12 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	scan(&b, r, width)
 	list(&b, r, width, c)
 	b.WriteString("\n")
-	for _, a := range r.Receipt.Agents {
+	all, rounds := inAll(tookPart(r))
+	for i, a := range all {
 		if a.Whole() == why { // it stands above
 			a.Reason, a.Detail = "", ""
 		}
-		b.WriteString(receipt(a, arranged, c))
-	}
-	if f := lastFix(r); f != nil {
-		b.WriteString(receipt(f.Agent, arranged, c))
+		b.WriteString(receipt(a, rounds[i], arranged, c))
 	}
 	names := reports(r)
 	wide := 9
@@ -219,7 +218,34 @@ func scan(b *strings.Builder, r review.RunResult, width int) {
 	}
 }
 
-func receipt(a review.AgentReceipt, width int, c palette) string {
+// inAll is one receipt for each agent of a run, with what it came to in as many rounds as it took part in. How it ended is how it did last.
+func inAll(turns []review.AgentReceipt) (all []review.AgentReceipt, rounds []int) {
+	for i, a := range turns {
+		same := func(other review.AgentReceipt) bool { return other.Name == a.Name && other.Role == a.Role }
+		if a.Name == "" || slices.ContainsFunc(turns[:i], same) { // a fix may have come to nothing before anybody was asked
+			continue
+		}
+		var sums agent
+		n, found, took := 0, 0, 0.0
+		var own []review.AgentReceipt
+		for _, turn := range turns {
+			if same(turn) {
+				a, n, found, took = turn, n+1, found+turn.Findings, took+turn.Seconds
+				own = append(own, turn)
+				sums.spend(turn.Usage)
+			}
+		}
+		a.Findings, a.Seconds = found, took
+		a.Usage = review.Usage{InputTokens: sums.tokens}
+		if bill := review.BillOf(own...); bill.Known && !bill.Unknown {
+			a.Usage.CostUSD = &bill.USD
+		}
+		all, rounds = append(all, a), append(rounds, n)
+	}
+	return all, rounds
+}
+
+func receipt(a review.AgentReceipt, rounds, width int, c palette) string {
 	total := a.Usage.InputTokens
 	if a.Usage.OutputTokens != nil {
 		total = sum(total, *a.Usage.OutputTokens)
@@ -235,13 +261,17 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 	case review.RoleFinder:
 		did = "looked for context"
 	}
-	text := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did)
+	text, cost := fmt.Sprintf("%s  %s  %6s  %s", fill(line(a.Name), 18), fill(string(a.State), 8), clock(seconds(a.Seconds)), did), ""
 	if total != nil && *total > 0 {
-		text += ", " + tokens(total)
+		cost += ", " + tokens(total)
 	}
 	if a.Usage.CostUSD != nil && (total == nil || *total > 0) { // what asks no model is not worth a price
-		text += ", " + money(a.Usage.CostUSD)
+		cost += ", " + money(a.Usage.CostUSD)
 	}
+	if in := fmt.Sprintf(" in %d rounds", rounds); rounds > 1 && runewidth.StringWidth(text+in+cost) <= width-3 {
+		text += in
+	}
+	text += cost
 	below := ""
 	if reason := line(sanitize.Redact(a.Whole())); reason != "" {
 		if whole := text + ": " + reason; runewidth.StringWidth(whole) <= width-3 {
@@ -255,7 +285,7 @@ func receipt(a review.AgentReceipt, width int, c palette) string {
 	return "  " + c.state(a.State, cut(text, width-3)) + "\n" + below
 }
 
-// spent is what all rounds and fixes of a run took together; the agents' own lines are those of the last round.
+// spent is what all rounds and fixes of a run took together.
 func spent(r review.RunResult) string {
 	var sums agent
 	all := tookPart(r)
@@ -277,15 +307,17 @@ func spent(r review.RunResult) string {
 	return text
 }
 
-// tookPart are the agents of all rounds and fixes of a run.
+// tookPart are the agents of all rounds of a run, and behind them those of its fixes.
 func tookPart(r review.RunResult) (all []review.AgentReceipt) {
+	var fixes []review.AgentReceipt
 	for _, x := range r.Rounds {
 		all = append(all, x.Agents...)
 		if x.Fix != nil {
-			all = append(all, x.Fix.Agent)
+			fixes = append(fixes, x.Fix.Agent)
 		}
 	}
-	if len(r.Rounds) == 0 {
+	all = append(all, fixes...)
+	if all == nil {
 		return r.Receipt.Agents
 	}
 	return all
@@ -301,16 +333,6 @@ func Untold(w io.Writer, r review.RunResult) {
 			fmt.Fprintf(w, "%s is not complete: %s\n", line(a.Name), runnerlog.Inert(line(sanitize.Redact(a.Detail))))
 		}
 	}
-}
-
-// lastFix is the newest fix of a run, whose agent stands in no review's receipt.
-func lastFix(r review.RunResult) *review.FixOutcome {
-	for i := len(r.Rounds) - 1; i >= 0; i-- {
-		if f := r.Rounds[i].Fix; f != nil {
-			return f
-		}
-	}
-	return nil
 }
 
 func findings(n int) string {
