@@ -133,7 +133,7 @@ func cause(r review.RunResult) (why string) {
 	}
 	for _, a := range r.Receipt.Agents {
 		switch {
-		case a.Role != review.RoleReviewer || a.Kind == review.KindStatic || a.State == review.AgentComplete:
+		case a.Role != review.RoleReviewer || a.Kind == review.KindStatic && !r.Receipt.Static || a.State == review.AgentComplete:
 		case why != "" && a.Whole() != why:
 			return ""
 		default:

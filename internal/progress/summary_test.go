@@ -35,6 +35,11 @@ func TestACommonCauseIsSaidOnce(t *testing.T) {
 	if got := said(r); !strings.Contains(got, "complete answer\n") || !strings.Contains(got, "0 findings: "+quota) || !strings.Contains(got, "0 findings: it never said anything") {
 		t.Error(got)
 	}
+	alone := r
+	alone.Receipt.Static, alone.Receipt.Agents = true, r.Receipt.Agents[2:]
+	if got := said(alone); !strings.Contains(got, "complete answer: its program could not be run\n") {
+		t.Error(got)
+	}
 	r.Receipt.Complete = 1 // enough: who failed kept nobody from a verdict
 	r.Receipt.Agents[1].Detail = quota
 	if got := said(r); !strings.Contains(got, "complete answer\n") {
