@@ -83,6 +83,8 @@ type AgentReceipt struct {
 	// Detail is all of the reason, for the operator alone: it may name endpoints, programs and files, and repeat what they say (threats.md T681). Empty
 	// when Reason is all there is.
 	Detail string `json:"operatorDetail,omitempty"`
+	// Next is what the operator may do about it, in prloop's own words; Detail ends with it. Empty when prloop knows nothing.
+	Next string `json:"operatorNext,omitempty"`
 	// OutOf names the budget that cut the agent short, such as wall time or cost; empty when none did.
 	OutOf      string `json:"outOf,omitempty"`
 	FilesGiven int    `json:"filesGiven"`

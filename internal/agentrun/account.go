@@ -74,7 +74,8 @@ func (c *Launcher) explain(name string, answer *review.Answer) {
 	answer.Receipt.Reason, answer.Receipt.Detail = gateway.Kind(err), err.Error()
 	var endpoint *gateway.EndpointError
 	if errors.As(err, &endpoint) {
-		answer.Receipt.Detail = strings.TrimRight(answer.Receipt.Detail, ". ") + "; try: " + endpoint.Next()
+		answer.Receipt.Next = endpoint.Next()
+		answer.Receipt.Detail = strings.TrimRight(answer.Receipt.Detail, ". ") + "; try: " + answer.Receipt.Next
 	}
 	var budget *gateway.BudgetError
 	if errors.As(err, &budget) {

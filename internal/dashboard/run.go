@@ -361,11 +361,12 @@ func forOthers(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// withhold takes out every review.AgentReceipt.Detail, and the standard error that review.Answer has beside its receipt.
+// withhold takes out every review.AgentReceipt.Detail and Next, and the standard error that review.Answer has beside its receipt.
 func withhold(doc any) {
 	switch doc := doc.(type) {
 	case map[string]any:
 		delete(doc, "operatorDetail")
+		delete(doc, "operatorNext")
 		if doc["receipt"] != nil {
 			delete(doc, "log")
 		}

@@ -68,16 +68,16 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	if r.Receipt.Static && r.Outcome != review.StaticOnly {
 		b.WriteString(wrapped("No model took part: static checks only.", width))
 	}
-	why := cause(r)
-	what, next, _ := strings.Cut(line(sanitize.Redact(why)), "; try: ")
-	switch {
-	case r.Reason != "" && why != "":
-		b.WriteString(wrapped(line(r.Reason)+": "+what, width))
-	case r.Reason != "":
-		b.WriteString(wrapped(line(r.Reason), width))
+	why, next := cause(r)
+	if r.Reason != "" {
+		text := line(r.Reason)
+		if why != "" {
+			text += ": " + line(sanitize.Redact(strings.TrimSuffix(why, "; try: "+next)))
+		}
+		b.WriteString(wrapped(text, width))
 	}
 	if next != "" {
-		b.WriteString(wrapped("try: "+next+", then: "+line(r.Target.Again()), width))
+		b.WriteString(wrapped("try: "+line(sanitize.Redact(next))+", then: "+line(r.Target.Again()), width))
 	}
 	if r.Again != "" {
 		b.WriteString(wrapped("already reviewed at this commit, in run "+line(r.Again)+": nobody was asked, and nothing is posted; --force reviews it anew", width))
@@ -100,7 +100,7 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	b.WriteString("\n")
 	all, rounds := inAll(tookPart(r))
 	for i, a := range all {
-		if a.Whole() == why { // it stands above
+		if why != "" && a.Whole() == why { // it stands above
 			a.Reason, a.Detail = "", ""
 		}
 		b.WriteString(receipt(a, rounds[i], arranged, c))
@@ -126,21 +126,23 @@ func Summary(w io.Writer, r review.RunResult, width int, color bool) {
 	_, _ = io.WriteString(w, runnerlog.Inert(b.String())) // a closed terminal must not change the run's outcome
 }
 
-// cause is why reviewers gave no complete answer where too few did: empty where it is not the same for all of them.
-func cause(r review.RunResult) (why string) {
-	if r.Outcome != review.NotReviewed && r.Outcome != review.Partial || r.Receipt.Complete >= r.Receipt.MinReviewers {
-		return ""
+// cause is why reviewers gave no complete answer where too few did, and what the operator may do next: empty where it is not the same for all of them, and
+// where the run has no reason that it explains.
+func cause(r review.RunResult) (why, next string) {
+	if r.Reason == "" || r.Outcome != review.NotReviewed && r.Outcome != review.Partial || r.Receipt.Complete >= r.Receipt.MinReviewers {
+		return "", ""
 	}
+	first := true
 	for _, a := range r.Receipt.Agents {
-		switch {
-		case a.Role != review.RoleReviewer || a.Kind == review.KindStatic && !r.Receipt.Static || a.State == review.AgentComplete:
-		case why != "" && a.Whole() != why:
-			return ""
-		default:
-			why = a.Whole()
+		if a.Role != review.RoleReviewer || a.Kind == review.KindStatic && !r.Receipt.Static || a.State == review.AgentComplete {
+			continue
 		}
+		if !first && a.Whole() != why {
+			return "", ""
+		}
+		first, why, next = false, a.Whole(), a.Next
 	}
-	return why
+	return why, next
 }
 
 // named is a sentence of a report with names of files as a terminal shows them.

