@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -18,8 +19,10 @@ var (
 	mailField = lazyregexp.New(`(?im)(?:\A[\s\x{FEFF}]*|^)(content-(?:transfer-encoding|type)):(.*(?:\n[ \t].*)*)`)
 	// asItIs are the values of such a field with which `git am` reads the text as it stands: no other letters, no parts, and no lines that it joins.
 	asItIs = lazyregexp.New(`(?i)^(?:[78]bit|binary|text/[a-z-]+(?: ?; ?charset="?(?:us-ascii|utf-8|iso-8859-[0-9]{1,2}|windows-125[0-9]|koi8-[ru])"?)? ?;?)$`)
-	// otherDiff is a line of a context diff, a normal one, or a script of ed. No line of a hunk begins like it.
-	otherDiff = lazyregexp.New(`(?m)^(?:\*{8}.*\n\*\*\* .*|[0-9,]*[acdi][0-9,]*[ \t]*\r?)$`)
+	// hunkHead begins a hunk as git reads it, with how many lines of the file it has before and after.
+	hunkHead = lazyregexp.New(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+	// otherDiff is the head of a hunk, or a line of a context diff, a normal one or a script of ed, as far as these may be indented and stand in a digest.
+	otherDiff = lazyregexp.New(`(?m)^[ \tX]*(?:- )*[ \tX]*(?:\*{8}.*\n.*\*\*\* .*|@@ -[0-9].*|[0-9,]*(?:[acdi][0-9,]*|s/\.//)[ \t]*\r?)$`)
 )
 
 // checkReaders refuses a patch of which `git am` decodes something before it is applied, or of which `patch` applies what is no diff of git: that would not be
@@ -33,8 +36,38 @@ func checkReaders(patch []byte) error {
 			}
 		}
 	}
-	if line := otherDiff.FindString(text); line != "" {
+	if line := otherDiff.FindString(outside(text)); line != "" {
 		return fmt.Errorf("it has a diff that is none of git, at %q: %w", line, ErrOtherReader)
 	}
 	return nil
+}
+
+// outside is a patch without its hunks. git refuses the head of a hunk that belongs to no file.
+func outside(patch string) string {
+	var out strings.Builder
+	before, after := 0, 0
+	for line := range strings.Lines(patch) {
+		switch m := hunkHead.FindStringSubmatch(line); {
+		case before > 0 || after > 0:
+			if !strings.HasPrefix(line, "+") && !strings.HasPrefix(line, `\`) {
+				before--
+			}
+			if !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, `\`) {
+				after--
+			}
+		case m != nil:
+			before, after = lines(m[1]), lines(m[2])
+		default:
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// lines is a number of lines in the head of a hunk, which leaves out that it is one. A number that is none git refuses.
+func lines(s string) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	return 1
 }
