@@ -118,13 +118,17 @@ func kinds(c Change) []review.Refusal {
 			refused = append(refused, refuse(RuleSubmodule, name, "it names submodules"))
 		}
 	}
-	if slices.ContainsFunc(c.Added, func(l Line) bool { return IsPointer(l.Text) }) {
+	if slices.ContainsFunc(c.Added, func(l Line) bool { return IsPointer(l.Text) || l.N == 1 && version.MatchString(l.Text) }) {
 		refused = append(refused, refuse(RuleLFSPointer, c.Path, "its content would be kept elsewhere"))
 	}
 	return refused
 }
 
-var pointer = lazyregexp.New(`^oid sha256:[0-9a-fA-F]{64}`)
+var (
+	pointer = lazyregexp.New(`^oid sha256:[0-9a-fA-F]{64}`)
+	// version begins a pointer whose other lines the file may have already.
+	version = lazyregexp.New(`^version https?://(?:git-lfs|git-media|hawser)`)
+)
 
 // IsPointer reports whether a line is the one of a file of Git LFS that names its content, which no diff shows. Git LFS passes over blank lines, and reads no further than
 // the first kilobyte, so that neither the line's number nor what stands around it tells more.

@@ -160,6 +160,7 @@ func TestCheck(t *testing.T) {
 		{"an executable that stays one may be edited", []Change{mode(edit("run"), 0o100755, 0o100755)}, nil, nil, nil},
 		{"no LFS pointer", []Change{add("big.bin", "version https://git-lfs.github.com/spec/v1", "oid sha256:"+strings.Repeat("a", 64), "size 9")}, nil, nil, []string{RuleLFSPointer}},
 		{"no LFS pointer with other content", []Change{{Path: "big", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(2, "oid sha256:"+strings.Repeat("a", 64))}}, nil, nil, []string{RuleLFSPointer}},
+		{"no line that makes a pointer of what the file has", []Change{{Path: "big", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(1, "version https://git-lfs.github.com/spec/v1")}}, nil, nil, []string{RuleLFSPointer}},
 		{"no LFS pointer behind blank lines (threats.md T764)", []Change{add("big.psd", "", "", "", "version https://git-lfs.github.com/spec/v1", "oid sha256:"+strings.Repeat("a", 64), "size 9")}, nil, nil, []string{RuleLFSPointer}},
 		{"a text that only speaks of LFS", []Change{add("docs/lfs.md", "# LFS", "version https://git-lfs.github.com/spec/v1")}, nil, nil, nil},
 		{"no .gitattributes at any depth", []Change{add("sub/.gitattributes", "* filter=x")}, nil, nil, []string{RuleAttributes}},
