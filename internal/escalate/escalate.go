@@ -78,7 +78,7 @@ func Before(t Tier, tr Triggers, f Facts) string {
 		return fmt.Sprintf("the pull request has the label %q", f.Labels[i])
 	}
 	if i := slices.IndexFunc(f.Held, asks); i >= 0 {
-		return fmt.Sprintf("the label %q holds: whoever took it off may not", f.Held[i])
+		return fmt.Sprintf("the label %q holds: nobody who may has taken it off", f.Held[i])
 	}
 	// However case and accents of a name are spelled, and whatever is in a folder that a pattern names.
 	exact, folded := neverread.Paths(tr.Paths), neverread.Paths{}
