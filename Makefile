@@ -24,7 +24,7 @@ RUNS ?= 100000
 LINT := go tool -modfile=tools/lint/go.mod
 # Everything is built as a release and the GitHub CLI are, so that each dependency is compiled once. The race detector needs cgo.
 export CGO_ENABLED := $(if $(findstring -race,$(TESTFLAGS)),1,0)
-export GOFLAGS := $(GOFLAGS) -trimpath
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 .DEFAULT_GOAL := help
 .PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness modes scale bench check cases clean
