@@ -157,7 +157,7 @@ func keys() []key {
 				"reviewer, when a model is configured, such a reviewer takes part and `effort` is not light."},
 		{path: "judge", shape: verifierShape(), field: func(s *Settings) any { return (*verifierValue)(&s.Judge) },
 			doc: "Who judges what developers say against findings in prloop's threads (docs/threads.md). `builtin` is short for `{use: builtin}`; `off`, `none` or `false` is nobody: threads are then left to people. Without it: builtin, when a " +
-				"model is configured and a builtin or ACP reviewer takes part; where the reviewers have several models, one that did not raise the finding. Its budgets are those of `verification`."},
+				"model is configured and a builtin or ACP reviewer takes part; with a model that did not raise the finding, where the reviewers have several. Its budgets are those of `verification`."},
 		{path: "human_reviewers", shape: list(shape{"type": "string", "minLength": 1, "maxLength": 100, "pattern": loginOrTeam}, 0, 15), field: func(s *Settings) any { return &s.HumanReviewers },
 			doc: "Who is asked to review when prloop and a developer do not agree about a finding: logins, and teams as `org/team`. If one of them may write to the repository, a pull request has human reviewers (docs/threads.md#when-somebody-disagrees)."},
 		verification("max_llm_calls", "Model calls of the verifier in a round. A lower limits.max_llm_calls that somebody chose holds for it too.", integer(1, 100), func(v *Verification) any { return &v.Limits.LLMCalls }),
@@ -220,7 +220,7 @@ func keys() []key {
 			doc: "How reports are published: `append` posts every report as a new comment and never edits one. `sticky` has one comment for all reviews without a fixer, and edits it; GitHub tells " +
 				"nobody of an edit. Reports of runs that fix, and those that somebody asked for by a comment, are new comments all the same (decision 80)."},
 		{path: "publish.noise_budget", shape: integer(1, 100), field: func(s *Settings) any { return &s.NoiseBudget },
-			doc: "How many findings that must be fixed a report shows with their details open, besides P0, P1 and security findings, whose details always are. It folds those of others. The first table has a row for each; more than five of one file that say the same share a row."},
+			doc: "How many findings that must be fixed a report shows with their details open, besides P0, P1 and security findings, whose details always are. The details of others are folded. The first table has a row for each; more than five of one file that say the same share a row."},
 		{path: "publish.inline", shape: choice("off", InlineProminent, InlineAll), field: func(s *Settings) any { return &s.Inline },
 			doc: "Which findings are comments on their lines, so that the report lists them and does not repeat them: `prominent` are those whose details the report would give openly, " +
 				"`all` every one it lists, `off` none. A finding without a line in the diff, or one that an open thread already reports, is in the report (docs/threads.md)."},
