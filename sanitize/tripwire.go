@@ -94,7 +94,7 @@ type trace struct {
 	first [1 << 16]bool
 }
 
-// lastTraces are those of the sets of secrets asked about last, the newest first: each of the runs of a process asks about its own again and again.
+// lastTraces are those of the last sets of secrets, the newest first: each of the runs of a process asks about its own again and again.
 var lastTraces atomic.Pointer[[]*trace]
 
 // keptTraces is how many are kept, each of a megabyte or so.

@@ -390,7 +390,7 @@ func inline(f *filter, n int) *fault {
 	return refused("a message part with an address: %s", noNetwork)
 }
 
-// content takes content that is given whole, in base64. No address has that form: some endpoints take one in its place.
+// content takes content that is given whole, in base64. No address with a scheme, a dot or a port has that form: some endpoints take one in its place.
 func content(f *filter, n int) *fault {
 	if f.isText(n) {
 		whole := f.name(n)

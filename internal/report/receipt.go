@@ -61,9 +61,9 @@ func four(c review.Counts) string {
 // gist is the receipt in a line: who, what it cost, how much was found.
 func gist(d Data) string {
 	r := d.Receipt
-	parts := []string{fmt.Sprintf("%d of %s", r.Complete, count(max(r.MinReviewers, reviewers(r)), "reviewer"))}
-	if r.Static {
-		parts[0] = "rules only"
+	parts := []string{"rules only"}
+	if !r.Static {
+		parts[0] = fmt.Sprintf("%d of %s", r.Complete, count(max(r.MinReviewers, reviewers(r)), "reviewer"))
 	}
 	parts = append(parts, spent(r.Agents)...)
 	if v := d.Verdict; v != nil && v.Issues.Total() > 0 {

@@ -400,7 +400,6 @@ func boolStatus(ok bool) int {
 	return 1
 }
 
-// zombies leaves children to init and sees that they do not stay as zombies.
 // stopWatcher stops every thread of the process that watches, makes more files than it may, and waits to be ended. With apart it first waits until
 // no thread there can be signalled.
 func stopWatcher(apart bool) {
@@ -428,6 +427,7 @@ func stopWatcher(apart bool) {
 	signalled(syscall.SIGCONT)
 }
 
+// zombies leaves children to init and sees that they do not stay as zombies.
 func zombies() int {
 	for range 20 {
 		if err := exec.Command("/bin/sh", "-c", "(exit 0) & exec true").Run(); err != nil {
