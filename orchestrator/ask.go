@@ -463,7 +463,7 @@ func redactReport(h AgentReport, known *sanitize.Learned) AgentReport {
 
 // redactReceipt takes secrets out of an agent's own words in its receipt. A command agent names the models it asked.
 func redactReceipt(r *review.AgentReceipt, known *sanitize.Learned) {
-	r.Reason, r.Detail = known.Redact(r.Reason), known.Redact(r.Detail)
+	r.Reason, r.Detail, r.Next = known.Redact(r.Reason), known.Redact(r.Detail), known.Redact(r.Next)
 	for _, list := range [][]string{r.Notes, r.Usage.Models} {
 		for i := range list {
 			list[i] = known.Redact(list[i])

@@ -510,7 +510,7 @@ func (c cleaner) receipt(run string, r review.Receipt) review.Receipt {
 		if a.Detail != "" {
 			a.Reason, a.Detail = fmt.Sprintf("%s (whoever runs prloop sees more: `prloop show %s`)", a.Reason, run), ""
 		}
-		a.Reason, a.Notes = c.inline(a.Reason), c.lines(a.Notes)
+		a.Reason, a.Next, a.Notes = c.inline(a.Reason), "", c.lines(a.Notes)
 	}
 	return r
 }

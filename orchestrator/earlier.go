@@ -322,7 +322,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 	}
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders, in.Snapshot.Gate = snap.PR, snap.Discussion, snap.Pretenders, snap.Gate
-	in.Snapshot.Fixed, in.Snapshot.Voiced = snap.Fixed, snap.Voiced
+	in.Snapshot.Fixed, in.Snapshot.Voiced, in.Snapshot.Lost = snap.Fixed, snap.Voiced, snap.Lost
 	before, silent := in, func(h AgentReport) bool { return h.Answer.Receipt.State == review.AgentFailed }
 	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Snapshot.Followed, in.Inline = snap.Conversation, snap.Gone, snap.People, snap.Followed, nil
 	in.Snapshot.Unchanged, in.Snapshot.Voided, in.Snapshot.Returned, in.Snapshot.Uncured = snap.Unchanged, snap.Voided, snap.Returned, snap.Uncured
@@ -393,8 +393,7 @@ func (s Stored) free(r review.AgentReceipt) review.AgentReceipt {
 }
 
 // stand ends a run whose verdict an earlier one has come to already.
-func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *reuse) (review.RunResult, error) {
-	in := a.Stands.Inputs
+func (l *Loop) stand(ctx context.Context, steps Steps, req Request, p *progress, a *reuse, in Inputs) (review.RunResult, error) {
 	in.Says = a.Stands.says()
 	in.Request, in.Reports = req, a.Stands.withoutCost(in.Reports)
 	in.Disputes, in.Found = a.Stands.withoutCost(in.Disputes), a.Stands.freeFound()

@@ -228,7 +228,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	case facts.Again != nil && facts.Again.Stands != nil:
 		today := facts.Again.Stands.today(snap)
 		p.green = &today
-		result, err := l.stand(ctx, steps, req, p, facts.Again)
+		result, err := l.stand(ctx, steps, req, p, facts.Again, today)
 		return result, false, err
 	case facts.Again != nil:
 		said := "the answers are those of run " + facts.Again.Run

@@ -387,7 +387,7 @@ func (r *rebuilding) answer(t *Thread, c review.Comment) {
 		if b.Status == Resolved {
 			t.RuledAt, t.Counted = b.Head, t.Counted || b.Counted != ""
 			if b.FactFile != "" {
-				t.Fact = &Place{File: b.FactFile, Line: b.FactLine, LineEnd: b.FactEnd}
+				t.Fact = &Place{File: spelling.Name(spelling.Raw(b.FactFile)), Line: b.FactLine, LineEnd: b.FactEnd}
 			}
 		}
 	default:
