@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,10 +129,7 @@ func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (str
 	if err != nil {
 		return "", err
 	}
-	if err = checkReaders(patch); err == nil {
-		err = checkBinary(patch)
-	}
-	if err != nil {
+	if err := cmp.Or(checkReaders(patch), checkBinary(patch)); err != nil {
 		return "", &PatchError{To: head, Detail: err.Error(), Err: err}
 	}
 	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,
