@@ -299,6 +299,11 @@ func (r *run) settle(ctx context.Context, o Order, pr review.PullRequest, w pinn
 	about.Include, about.Guidance, about.DiffOnly = settings.Context.Include, settings.Context.Guidance, !settings.Context.RelatedCode
 	about.HunksOnly = verify == nil && !o.fixes(settings, target.Local()) && onlyRules(agents)
 	r.history.withhold(about.NeverRead)
+	if target.Change == review.ChangePatch {
+		if err := r.history.repo.Readable(ctx, w.commits.Base, w.commits.Head, o.Patch); err != nil {
+			return req, err
+		}
+	}
 	r.beginBrief(ctx, w.commits, about, settings.Limits, r.opts.Machine.ownRules(target))
 	confinement, err := r.opts.Machine.confinement(ctx, target)
 	if err != nil {

@@ -1,8 +1,6 @@
 package git
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,25 +12,8 @@ import (
 // A local change other than all since a base is one commit: of what the index has, of a patch, or one that a person names. It is
 // made or found once, and then read by its object id, whatever becomes of the checkout meanwhile.
 
-var (
-	// ErrNothingStaged: the index has what HEAD has.
-	ErrNothingStaged = errors.New("nothing is staged")
-	// ErrEmptyPatch: a patch changes nothing.
-	ErrEmptyPatch = errors.New("the patch changes nothing")
-)
-
-// PatchError: a patch cannot be applied.
-type PatchError struct {
-	// To is the commit, Detail what git says of it, raw: whoever prints it sanitizes it.
-	To, Detail string
-	Err        error
-}
-
-func (e *PatchError) Error() string {
-	return fmt.Sprintf("the patch does not apply to HEAD (%s): %s", e.To[:min(len(e.To), 10)], e.Detail)
-}
-
-func (e *PatchError) Unwrap() error { return e.Err }
+// ErrNothingStaged: the index has what HEAD has.
+var ErrNothingStaged = errors.New("nothing is staged")
 
 // UnmergedError: a path in the index is in conflict.
 type UnmergedError struct{ Path string }
@@ -92,7 +73,11 @@ func (r *Repository) staged(ctx context.Context, c *Checkout, index string) (str
 			return "", err
 		}
 	}
-	return r.indexed(ctx, head, "staged\n", ErrNothingStaged, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries})
+	tree, err := r.git.inIndex(ctx, r.dir, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries}, command{name: "write-tree"})
+	if err != nil {
+		return "", err
+	}
+	return r.onTop(ctx, head, tree, "staged\n", ErrNothingStaged)
 }
 
 // holds reports whether a file stands in the git folder of the checkout, by whatever links the folder is reached.
@@ -109,77 +94,25 @@ func (c *Checkout) holds(file string) bool {
 	return err == nil && os.SameFile(in, own)
 }
 
-// applyMemory is what `git apply` may hold, in bytes: it keeps every file that a patch makes until the last, and a line of one may copy any that is there.
-const applyMemory = 512 << 20
-
-// Patched makes a commit of a patch on top of HEAD of a checkout, in r, as `git apply` reads it. Neither index nor working tree
-// of the checkout are read, what is binary in it may come to 64 MB, and git may hold applyMemory: *PatchError, ErrEmptyPatch.
-func (r *Repository) Patched(ctx context.Context, dir string, patch []byte) (string, error) {
-	c, err := r.git.Checkout(dir)
-	if err != nil {
-		return "", err
-	}
-	if len(bytes.TrimSpace(patch)) == 0 {
-		return "", ErrEmptyPatch
-	}
-	if err := r.borrow(c.objects()); err != nil {
-		return "", err
-	}
-	head, err := c.Resolve(ctx, "HEAD")
-	if err != nil {
-		return "", err
-	}
-	if err := cmp.Or(checkReaders(patch), checkBinary(patch)); err != nil {
-		return "", &PatchError{To: head, Detail: err.Error(), Err: err}
-	}
-	commit, err := r.indexed(ctx, head, "patch\n", ErrEmptyPatch,
-		command{name: "read-tree", args: []string{"--end-of-options", head}},
-		command{name: "apply", args: []string{"--cached", "--whitespace=nowarn", "-"}, stdin: patch, memory: applyMemory})
-	var failed *CommandError
-	if errors.As(err, &failed) && failed.Command == "apply" {
-		detail := complaints(failed.Stderr)
-		if errors.Is(err, ErrTooLarge) {
-			detail = failed.Error()
-		}
-		return "", &PatchError{To: head, Detail: detail, Err: err}
-	}
-	return commit, err
-}
-
-// complaints are the first errors git printed, in one line.
-func complaints(stderr string) string {
-	var said []string
-	for line := range strings.Lines(stderr) {
-		if text, is := strings.CutPrefix(strings.TrimSpace(line), "error: "); is && len(said) < 3 {
-			said = append(said, text)
-		}
-	}
-	if len(said) == 0 {
-		return "git apply refuses it"
-	}
-	return strings.Join(said, "; ")
-}
-
-// indexed makes a commit on top of head from what the commands leave in a private index; same is the error when that is what
-// head has.
-func (r *Repository) indexed(ctx context.Context, head, message string, same error, fill ...command) (string, error) {
-	tmp, err := os.MkdirTemp(r.dir, "index-*")
+// inIndex runs commands with a private index of a repository, and returns what the last prints, without the line end.
+func (g *Git) inIndex(ctx context.Context, gitDir string, commands ...command) (string, error) {
+	tmp, err := os.MkdirTemp(gitDir, "index-*")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
-	at := place{dir: r.dir, index: filepath.Join(tmp, "index")}
-	for _, c := range fill {
-		c.at = at
-		if _, err := r.git.run(ctx, c); err != nil {
+	var out []byte
+	for _, c := range commands {
+		c.at = place{dir: gitDir, index: filepath.Join(tmp, "index")}
+		if out, err = g.run(ctx, c); err != nil {
 			return "", err
 		}
 	}
-	out, err := r.git.run(ctx, command{name: "write-tree", at: at})
-	if err != nil {
-		return "", err
-	}
-	tree := strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)), nil
+}
+
+// onTop makes a commit of a tree on top of head; same is the error when that is what head has.
+func (r *Repository) onTop(ctx context.Context, head, tree, message string, same error) (string, error) {
 	had, _, _, err := r.git.commitAt(ctx, r.place(), head)
 	if err != nil {
 		return "", err

@@ -132,7 +132,7 @@ var readers = map[string]func(t *testing.T, r *Repository, base, head string) st
 	// What these give is names, object ids, counts, refs and values of attributes (of files of attributes that are withheld none), or it is made of what the caller brings.
 	"List": nil, "Files": nil, "Links": nil, "Regular": nil, "Resolve": nil, "MergeBase": nil, "IsAncestor": nil, "Brought": nil, "FirstParents": nil, "Since": nil, "Touched": nil,
 	"Commits": nil, "Merged": nil, "Partly": nil, "Attributes": nil, "AttributesAnyCase": nil, "TakeBundle": nil, "TakeTree": nil, "CommitFiles": nil, "Rewrite": nil, "Fetch": nil, "Push": nil, "Contains": nil,
-	"RemoteHead": nil, "RemotePlace": nil, "ForgetFixes": nil, "Collect": nil, "Borrow": nil, "Local": nil, "Staged": nil, "Patched": nil, "Named": nil, "OneCommit": nil,
+	"RemoteHead": nil, "RemotePlace": nil, "ForgetFixes": nil, "Collect": nil, "Borrow": nil, "Local": nil, "Staged": nil, "Patched": nil, "Readable": nil, "Named": nil, "OneCommit": nil,
 	// These give the repository itself. Dir, and the objects that it borrows, go to the builtin agents alone, whose tools leave out what is
 	// withheld (internal/tools); Whole goes to the commands that the operator lets read all.
 	"Dir": nil, "Borrowed": nil, "Without": nil, "Whole": nil,

@@ -173,7 +173,9 @@ var table = []row{
 		switch {
 		case errors.Is(e, git.ErrTooLarge):
 			return "leave large files out of it, or commit and review that: prloop run --commit HEAD"
-		case errors.Is(e, git.ErrOtherReader):
+		case errors.Is(e, git.ErrBuildsOnWithheld):
+			return "leave out what moves or copies files of context.never_read"
+		case errors.Is(e, git.ErrTwoReadings):
 			return "apply it on a branch (git am), go back, and review what came: git diff HEAD...BRANCH | prloop run -"
 		}
 		return "make it against HEAD, or check out the commit it was made against"
