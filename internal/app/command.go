@@ -10,6 +10,7 @@ import (
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // planAll turns settings into who is asked: the agents of a review with the commands of review.run and a verifier, or the one command that was ordered.
@@ -28,6 +29,9 @@ func (o Order) planAll(s config.Settings) (agents []orchestrator.AgentPlan, veri
 			p.Command.Argv = trigger.Split(c.Args)
 		} else if c.Args == "" {
 			p.Command.Args = shellquote.Join(c.Argv...)
+		}
+		if masked := sanitize.Mask(p.Command.Args); masked != p.Command.Args { // agents that are no models of prloop's are given it as it is, and the run keeps it
+			p.Command.Args, p.Command.Argv = masked, trigger.Split(masked)
 		}
 		return []orchestrator.AgentPlan{p}, nil, nil
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +58,25 @@ func TestPlanOfAModelThatReasons(t *testing.T) {
 	}
 	if got := planVerifier(s, "").Agent.Limits; got != nil {
 		t.Errorf("the verifier: %+v", got)
+	}
+}
+
+// What stands behind a command is masked before any agent, foreign ones too, or file of the run has it (threats.md T778).
+func TestPlanMasksWhatStandsBehindACommand(t *testing.T) {
+	s, err := config.Resolve(config.Input{Operator: &config.File{Name: "/op/config.yml", Data: []byte("base_url: http://127.0.0.1:1/v1\nmodel: m\n")},
+		Repository: &config.File{Name: ".reviewerc", Data: []byte("version: 1\ncommands:\n  - {id: c, prompt: Look.}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	for _, c := range []CommandOrder{{ID: "c", Argv: []string{"--key", token}}, {ID: "c", Args: "--key " + token}, {ID: "c", Args: `--header "Authorization: Bearer ` + token + `"`}} {
+		agents, _, err := Order{Command: &c}.planAll(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := agents[0].Command
+		if all := got.Args + strings.Join(got.Argv, " "); strings.Contains(all, token) || !strings.Contains(got.Args, "--") || len(got.Argv) != 2 {
+			t.Errorf("%q is %q and %q", c, got.Args, got.Argv)
+		}
 	}
 }
