@@ -149,6 +149,11 @@ func (r *Repository) attributesFiles(ctx context.Context, commit string) ([]Entr
 	if !IsOID(commit) {
 		return nil, ErrName
 	}
+	if few := r.fewListed(ctx, commit); few != nil {
+		return slices.DeleteFunc(slices.Clone(few), func(e Entry) bool {
+			return e.Mode == modeSubmodule || spelling.Fold(path.Base(e.Path)) != attributesName
+		}), nil
+	}
 	out := &attributesList{fileCounter: fileCounter{left: mostFiles}}
 	_, err := r.git.run(ctx, command{name: "ls-tree", at: r.place(), out: out, limit: 4 * listLimit, args: []string{"-r", "-z", "--full-tree", "--end-of-options", commit}})
 	if out.full && ctx.Err() == nil {

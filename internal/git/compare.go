@@ -109,24 +109,34 @@ func (r *Repository) listed(ctx context.Context, base, head string, limit int64)
 	}
 	// Comparing the contents of large files for similarity is the expensive part of a hostile diff.
 	renames = "-M"
+	added, gone := false, false
 	for _, c := range all {
+		added, gone = added || c.status == 'A', gone || c.status == 'D'
 		if (c.status == 'A' || c.status == 'D') && (large[c.oldOID] || large[c.newOID]) {
 			renames = "-M100%"
 		}
 	}
-	all, err = r.changes(ctx, base, head, renames)
+	if added && gone { // else no file has another name
+		all, err = r.changes(ctx, base, head, renames)
+	}
 	return all, large, renames, err
 }
 
 // patch is the diff's text. whole is false when it was cut at the cap; then it ends with the last complete file.
 func (r *Repository) patch(ctx context.Context, base, head, renames string, limit int64, only ...string) (string, bool, error) {
 	out := &limited{left: limit}
-	_, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), out: out, limit: 4 * (limit + 1<<20),
-		args: append(diffArgs(base, head, "-p", "-U3", renames), inFiles(only)...)})
+	c := command{name: "diff-tree", at: r.place(), out: out, limit: 4 * (limit + 1<<20), args: append(diffArgs(base, head, "-p", "-U3", renames), inFiles(only)...)}
+	if text, known := r.kept.get(c.question()); known && int64(len(text)) <= limit {
+		return text, true, nil
+	}
+	_, err := r.git.run(ctx, c)
 	text := out.String()
 	if out.full && ctx.Err() == nil {
 		i := strings.LastIndex(text, "\ndiff --git ")
 		return text[:i+1], false, nil
+	}
+	if err == nil {
+		r.kept.put(c.question(), text)
 	}
 	return text, true, err
 }

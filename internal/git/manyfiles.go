@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -28,13 +29,14 @@ func (g *Git) countFiles(ctx context.Context, at place, tree string, limit int) 
 // fileCounter counts names that end with NUL, and stops their writer when there are too many of them, or too many bytes.
 type fileCounter struct {
 	left  int
+	most  int64 // bytes; 0 is listLimit
 	bytes int64
 	full  bool
 }
 
 func (c *fileCounter) Write(p []byte) (int, error) {
 	c.left -= bytes.Count(p, []byte{0})
-	if c.bytes += int64(len(p)); c.left < 0 || c.bytes > listLimit {
+	if c.bytes += int64(len(p)); c.left < 0 || c.bytes > cmp.Or(c.most, listLimit) {
 		c.full = true
 		return 0, errFull
 	}
@@ -43,6 +45,9 @@ func (c *fileCounter) Write(p []byte) (int, error) {
 
 // comparable refuses a commit or tree with so many files that git could not hold what it compares.
 func (r *Repository) comparable(ctx context.Context, tree string) error {
+	if r.fewListed(ctx, tree) != nil {
+		return nil
+	}
 	n, err := r.git.countFiles(ctx, r.place(), tree, mostFiles)
 	if err == nil && n > mostFiles {
 		err = fmt.Errorf("%s has more than %d files: %w", tree, mostFiles, ErrTooLarge)

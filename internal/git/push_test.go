@@ -272,7 +272,7 @@ func TestPushCredentialIsNowhereElse(t *testing.T) {
 	made := b.fixed(t, "2\n")
 	url := b.httpServer(t, secret, nil)
 	g, log := listening(t)
-	r := &Repository{git: g, dir: b.r.dir}
+	r := &Repository{git: g, dir: b.r.dir, kept: newKept()}
 	if head, err := r.RemoteHead(t.Context(), withHelper(url, secret), b.ref); err != nil || head != b.head {
 		t.Fatalf("%s %v", head, err)
 	}
@@ -301,7 +301,7 @@ func TestPushCredentialIsNowhereElse(t *testing.T) {
 func TestPushOverHTTPWhenItGoesWrong(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
 	made := b.fixed(t, "2\n")
-	r := &Repository{git: find(t), dir: b.r.dir}
+	r := &Repository{git: find(t), dir: b.r.dir, kept: newKept()}
 	r.git.protocols = []string{"http", "file"}
 	push := func(s Server) (PushResult, error) {
 		return r.Push(t.Context(), PushOptions{Server: s, Ref: b.ref, Old: b.head, New: made})
@@ -373,7 +373,7 @@ func TestPushOfACallerWhoGaveUp(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "1\n"})
 	made := b.fixed(t, "2\n")
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &Repository{git: find(t), dir: b.r.dir}
+	r := &Repository{git: find(t), dir: b.r.dir, kept: newKept()}
 	r.git.protocols = []string{"http", "file"}
 	url := b.httpServer(t, secret, func(_ http.ResponseWriter, q *http.Request) bool {
 		if strings.Contains(q.URL.String(), "receive-pack") {

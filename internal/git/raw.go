@@ -20,11 +20,17 @@ type change struct {
 
 // changes lists what differs between two commits.
 func (r *Repository) changes(ctx context.Context, base, head, renames string, only ...string) ([]change, error) {
-	out, err := r.git.run(ctx, command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)})
-	if err != nil {
-		return nil, err
+	c := command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)}
+	text, known := r.kept.get(c.question())
+	if !known {
+		out, err := r.git.run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		text = string(out)
+		r.kept.put(c.question(), text)
 	}
-	return parseRaw(string(out))
+	return parseRaw(text)
 }
 
 // parseRaw reads ":oldmode newmode oldoid newoid status\0path\0[path\0]".

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func (r *Repository) ReadFile(ctx context.Context, commit, path string, limit in
 	if err != nil {
 		return nil, err
 	}
-	return texts[0], nil
+	return bytes.Clone(texts[0]), nil
 }
 
 // ReadFiles reads many files at a commit with few processes. Files that are not there, are no blobs or are larger than
@@ -118,10 +119,17 @@ func (r *Repository) knownFiles(ctx context.Context, commit string, more int) ma
 	many := r.asked.names[commit] > fewNames
 	files, known := r.asked.trees[commit]
 	r.asked.mu.Unlock()
-	if known || !many {
+	if known {
 		return files
 	}
-	entries, err := r.List(ctx, commit, "")
+	few := r.fewListed(ctx, commit)
+	if few == nil && !many {
+		return nil
+	}
+	entries, err := few, error(nil)
+	if few == nil {
+		entries, err = r.List(ctx, commit, "")
+	}
 	if err == nil && len(entries) <= mostListed {
 		files = make(map[string]info, len(entries))
 		for _, e := range entries {
@@ -140,19 +148,24 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 	if len(names) == 0 {
 		return nil, nil
 	}
-	out, err := r.git.run(ctx, command{name: "cat-file", at: r.place(), limit: listLimit,
-		args: []string{"-z", "--batch-check"}, stdin: []byte(strings.Join(names, "\x00") + "\x00")})
-	if err != nil {
-		return nil, err
+	c := command{name: "cat-file", at: r.place(), limit: listLimit, args: []string{"-z", "--batch-check"}, stdin: []byte(strings.Join(names, "\x00") + "\x00")}
+	answer, known := r.kept.get(c.question())
+	if !known {
+		out, err := r.git.run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		answer = string(out)
 	}
-	infos := make([]info, len(names))
-	rest := string(out)
+	infos, complete := make([]info, len(names)), true
+	rest := answer
 	for i, name := range names {
 		if after, ok := strings.CutPrefix(rest, name+" missing\n"); ok {
-			rest = after
+			rest, complete = after, false
 			continue
 		}
 		var in info
+		var err error
 		if in, rest, err = cutInfo(rest); err != nil {
 			return nil, err
 		}
@@ -160,6 +173,9 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 	}
 	if rest != "" {
 		return nil, errAnswerShape
+	}
+	if complete && !known {
+		r.kept.put(c.question(), answer)
 	}
 	return infos, nil
 }
@@ -185,16 +201,25 @@ func cutInfo(s string) (info, string, error) {
 
 // blobs reads objects known to be blobs of total bytes together, in order.
 func (r *Repository) blobs(ctx context.Context, oids []string, total int64) ([][]byte, error) {
-	if len(oids) == 0 {
-		return nil, nil
+	texts := make([][]byte, len(oids))
+	var ask []string
+	var of []int
+	for i, oid := range oids {
+		if text, known := r.kept.get("blob " + oid); known {
+			texts[i] = []byte(text)
+		} else {
+			ask, of = append(ask, oid), append(of, i)
+		}
+	}
+	if len(ask) == 0 {
+		return texts, nil
 	}
 	out, err := r.git.run(ctx, command{name: "cat-file", at: r.place(), args: []string{"--batch"},
-		limit: total + int64(len(oids))*128, stdin: []byte(strings.Join(oids, "\n") + "\n")})
+		limit: total + int64(len(ask))*128, stdin: []byte(strings.Join(ask, "\n") + "\n")})
 	if err != nil {
 		return nil, err
 	}
-	texts := make([][]byte, len(oids))
-	for i, oid := range oids {
+	for i, oid := range ask {
 		head := min(len(out), 128)
 		in, rest, err := cutInfo(string(out[:head]))
 		if err != nil || in.oid != oid {
@@ -205,7 +230,8 @@ func (r *Repository) blobs(ctx context.Context, oids []string, total int64) ([][
 		if end >= len(out) || out[end] != '\n' {
 			return nil, errAnswerShape
 		}
-		texts[i] = out[start:end:end]
+		texts[of[i]] = out[start:end:end]
+		r.kept.put("blob "+oid, string(out[start:end]))
 		out = out[end+1:]
 	}
 	return texts, nil

@@ -18,6 +18,7 @@ type Repository struct {
 	// withheld tells the paths of which nothing is read; nil for none.
 	withheld func(path string) bool
 	asked    *asked
+	kept     *kept
 }
 
 // Without is the repository as those see it who may read nothing of some paths, beside what is withheld already: such files are listed, and
@@ -51,7 +52,7 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository: %w", err)
 	}
-	r := &Repository{git: g, dir: dir, asked: &asked{files: map[string][]Entry{}, names: map[string]int{}, trees: map[string]map[string]info{}}}
+	r := &Repository{git: g, dir: dir, asked: &asked{files: map[string][]Entry{}, names: map[string]int{}, trees: map[string]map[string]info{}}, kept: newKept()}
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); errors.Is(err, os.ErrNotExist) {
 		if err := r.create(ctx); err != nil {
 			return nil, fmt.Errorf("create repository %s: %w", dir, err)

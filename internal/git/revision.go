@@ -17,7 +17,15 @@ func (r *Repository) Resolve(ctx context.Context, rev string) (string, error) {
 			return "", err
 		}
 	}
-	return r.git.resolve(ctx, r.place(), rev)
+	question := "commit " + rev
+	if oid, known := r.kept.get(question); known {
+		return oid, nil
+	}
+	oid, err := r.git.resolve(ctx, r.place(), rev)
+	if err == nil && IsOID(rev) {
+		r.kept.put(question, oid)
+	}
+	return oid, err
 }
 
 func (g *Git) resolve(ctx context.Context, at place, rev string) (string, error) {

@@ -45,6 +45,9 @@ func (r *Repository) List(ctx context.Context, commit, prefix string) ([]Entry, 
 		}
 		args = append(args, "--", prefix)
 	}
+	if few := r.fewListed(ctx, commit); few != nil {
+		return below(few, prefix), nil
+	}
 	out := &fileList{fileCounter: fileCounter{left: mostFiles}}
 	_, err := r.git.run(ctx, command{name: "ls-tree", at: r.place(), args: args, out: out, limit: 4 * listLimit})
 	if out.full && ctx.Err() == nil {
