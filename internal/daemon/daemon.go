@@ -180,9 +180,13 @@ func build(ctx context.Context, s runs, hubs func(context.Context, review.Repo) 
 
 // Run serves until ctx ends. Runs that are under way then are interrupted; the next process that serves goes on with them.
 func (d *Daemon) Run(ctx context.Context) error {
-	err := d.serve(ctx)
+	return unlessTold(ctx, d.serve(ctx))
+}
+
+// unlessTold is err, or nil where a process was told to end before it had begun.
+func unlessTold(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // it was told to end before it had begun
+		return nil
 	}
 	return err
 }

@@ -23,7 +23,7 @@ func (d *Daemon) queues() []engine.Queue {
 func (d *Daemon) Work(ctx context.Context) error {
 	workers, err := d.engine.Serve(ctx, d.queues()...)
 	if err != nil {
-		return err
+		return unlessTold(ctx, err)
 	}
 	defer d.end(workers)
 	reaping, stop := context.WithCancel(ctx)
