@@ -73,7 +73,7 @@ func (r *Repository) staged(ctx context.Context, c *Checkout, index string) (str
 			return "", err
 		}
 	}
-	tree, err := r.git.inIndex(ctx, r.dir, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries}, command{name: "write-tree"})
+	tree, err := r.indexed(ctx, command{name: "update-index", args: []string{"-z", "--index-info"}, stdin: entries})
 	if err != nil {
 		return "", err
 	}
@@ -94,21 +94,19 @@ func (c *Checkout) holds(file string) bool {
 	return err == nil && os.SameFile(in, own)
 }
 
-// inIndex runs commands with a private index of a repository, and returns what the last prints, without the line end.
-func (g *Git) inIndex(ctx context.Context, gitDir string, commands ...command) (string, error) {
-	tmp, err := os.MkdirTemp(gitDir, "index-*")
+// indexed is the tree that a command leaves in a private index.
+func (r *Repository) indexed(ctx context.Context, fill command) (string, error) {
+	tmp, err := os.MkdirTemp(r.dir, "index-*")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
-	var out []byte
-	for _, c := range commands {
-		c.at = place{dir: gitDir, index: filepath.Join(tmp, "index")}
-		if out, err = g.run(ctx, c); err != nil {
-			return "", err
-		}
+	fill.at = place{dir: r.dir, index: filepath.Join(tmp, "index")}
+	if _, err := r.git.run(ctx, fill); err != nil {
+		return "", err
 	}
-	return strings.TrimSpace(string(out)), nil
+	out, err := r.git.run(ctx, command{name: "write-tree", at: fill.at})
+	return strings.TrimSpace(string(out)), err
 }
 
 // onTop makes a commit of a tree on top of head; same is the error when that is what head has.

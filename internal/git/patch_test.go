@@ -47,8 +47,9 @@ func TestPatchesOfMails(t *testing.T) {
 	write(t, dir, "mail.txt", " 1a\n@@ -1 +1 @@\nFrom me\nContent-Transfer-Encoding: base64\n***************\n*** 0 ****\n")
 	shell(t, dir, "add", ".")
 	shell(t, dir, "commit", "-q", "-m", "Mehr Wörter\n\nContent-Type: application/json\n\n* Übrigens\n\n***\n")
+	tip := shell(t, dir, "rev-parse", "HEAD")
 	parts, tree := mailed(t, dir, base, "--attach")
-	shell(t, dir, "merge", "-q", "--ff-only", "ORIG_HEAD")
+	shell(t, dir, "merge", "-q", "--ff-only", tip)
 	mail, _ := mailed(t, dir, base)
 	if !strings.Contains(mail, "\nContent-Transfer-Encoding: 8bit\n") || !strings.Contains(parts, "multipart/mixed") {
 		t.Fatal(mail, parts)
@@ -74,16 +75,20 @@ func TestPatchesOfMails(t *testing.T) {
 		}
 	}
 
+	shell(t, dir, "merge", "-q", "--ff-only", tip)
+	write(t, dir, "a", "1\n2\n")
+	shell(t, dir, "commit", "-q", "-am", "Back")
+	gone, _ := mailed(t, dir, tip)
+	shell(t, dir, "reset", "-q", "--hard", base)
 	flowed := strings.Replace(mail, "text/plain; charset=UTF-8", "text/plain; charset=UTF-8; format=flowed; delsp=yes", 1) + adds("evil", "two \n+words")
 	for says, patch := range map[string]string{
-		"a mail behind a diff of nobody":   adds("good", "x") + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
-		"a mark and blanks before a mail":  "\ufeff\n  \n" + encoded(strings.Replace(mail, "\n+3\n", "\n+evil\n", 1)) + adds("good", "x"),
-		"what is said in the text":         strings.Replace(mail, "\n\n* ", "\n\nFrom: N <n@x>\nContent-Transfer-Encoding: base64\n\n* ", 1),
-		"a diff of another format":         adds("good", "x") + "\n*** /dev/null\n--- b/evil\n***************\n*** 0 ****\n--- 1 ----\n+ x\n",
-		"a text that is no mail, in parts": "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n" + adds("good", "x") + "--b\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte(adds("evil", "x"))) + "\n--b--\n",
-		"a commit as git shows it":         "commit 1111111111111111111111111111111111111111\nAuthor: M <m@x>\nDate:   Mon Sep 17 00:00:00 2001\n\n    Text\n\n" + adds("good", "x"),
-		"a change set of hg":               "# HG changeset patch\n# User M <m@x>\n# Date 0 0\nText\n\n" + adds("good", "x"),
-		"with line ends of a file":         "diff --git a/c b/c\nnew file mode 100644\n--- /dev/null\n+++ b/c\n@@ -0,0 +1 @@\n+x\r\n",
+		"a mail behind a diff of nobody":  adds("good", "x") + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
+		"a mark and blanks before a mail": "\ufeff\n  \n" + encoded(strings.Replace(mail, "\n+3\n", "\n+evil\n", 1)) + adds("good", "x"),
+		"what is said in the text":        strings.Replace(mail, "\n\n* ", "\n\nFrom: N <n@x>\nContent-Transfer-Encoding: base64\n\n* ", 1),
+		"a diff of another format":        adds("good", "x") + "\n*** /dev/null\n--- b/evil\n***************\n*** 0 ****\n--- 1 ----\n+ x\n",
+		"a commit as git shows it":        "commit 1111111111111111111111111111111111111111\nAuthor: M <m@x>\nDate:   Mon Sep 17 00:00:00 2001\n\n    Text\n\n" + adds("good", "x"),
+		"a change set of hg":              "# HG changeset patch\n# User M <m@x>\n# Date 0 0\nText\n\n" + adds("good", "x"),
+		"with line ends of a file":        "diff --git a/c b/c\nnew file mode 100644\n--- /dev/null\n+++ b/c\n@@ -0,0 +1 @@\n+x\r\n",
 	} {
 		got, err := r.Patched(t.Context(), dir, []byte(patch))
 		if err != nil {
@@ -98,13 +103,21 @@ func TestPatchesOfMails(t *testing.T) {
 		}
 	}
 	for says, patch := range map[string]string{
-		"a later mail in base64":    mail + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
-		"a mail behind a diff":      "From 2222222222222222222222222222222222222222 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\n\n---\n" + adds("good", "x") + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
-		"a diff behind the parts":   parts + adds("evil", "x"),
-		"a diff in a part":          strings.Replace(parts, "\nContent-Type: text/x-patch", "\nContent-Transfer-Encoding: base64\n\n"+base64.StdEncoding.EncodeToString([]byte(adds("evil", "x")))+"\n--------------\nContent-Type: text/x-patch", 1),
-		"joined lines":              flowed,
-		"line ends that are left":   strings.Replace(mail, "\n+3\n", "\n+3\r\n", 1),
-		"a later mail that refuses": mail + strings.Replace(mail, "\n+3\n", "\n+4\n", 1),
+		"a later mail in base64":           mail + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
+		"a mail behind a diff":             "From 2222222222222222222222222222222222222222 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\n\n---\n" + adds("good", "x") + encoded("From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n"+adds("evil", "x")),
+		"a diff behind the parts":          parts + adds("evil", "x"),
+		"a diff in a part":                 strings.Replace(parts, "\nContent-Type: text/x-patch", "\nContent-Transfer-Encoding: base64\n\n"+base64.StdEncoding.EncodeToString([]byte(adds("evil", "x")))+"\n--------------\nContent-Type: text/x-patch", 1),
+		"joined lines":                     flowed,
+		"line ends that are left":          strings.Replace(mail, "\n+3\n", "\n+3\r\n", 1),
+		"a text that is no mail, in parts": "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n" + adds("good", "x") + "--b\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte(adds("evil", "x"))) + "\n--b--\n",
+		"a text of Mercurial":              "# HG changeset patch\n# User M <m@x>\n# Date 0 0\nText\n\n---  a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n+0\n 1\n 2\n\n" + adds("good", "x"),
+		"a text of StGit":                  "Text\n\nFrom: M <m@x>\nDate: Mon, 17 Sep 2001 00:00:00 +0000\n\n---  a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n+0\n 1\n 2\n\n---\n" + adds("good", "x"),
+		"a mail that git am passes over": mail + strings.Replace(strings.Replace(gone, "From: ", "From: Mail System Internal Data <m@x>\nX: ", 1), "+3", "+3", 1) +
+			"From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nFrom: M <m@x>\nSubject: x\n\n---\n" + adds("good", "x"),
+		"a mail of nobody":           mail + strings.Replace(gone, "From: ", "X: ", 1),
+		"a mail of no day":           mail + strings.Replace(gone, "Date: ", "Date: yesterdayish 99:99\nX: ", 1),
+		"what applies to a checkout": "From: M <m@x>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--- a/a\n+++ b/a\n@@ -1,2 +1,3 @@\n 1\r\n 2\r\n+evil\r\n\n--b\nContent-Type: text/plain\n\n---\n" + adds("good", "x") + "\n--b--\n",
+		"a later mail that refuses":  mail + strings.Replace(mail, "\n+3\n", "\n+4\n", 1),
 	} {
 		made, err := r.Patched(t.Context(), dir, []byte(patch))
 		var refused *PatchError
@@ -166,10 +179,6 @@ func TestMailsAreAppliedOneByOne(t *testing.T) {
 			}
 		}
 	}
-	var refused *PatchError
-	if _, err := open(t, find(t)).Patched(t.Context(), dir, []byte(strings.Repeat("From \n", mostMails+1))); !errors.As(err, &refused) || !errors.Is(err, ErrTooLarge) {
-		t.Error("many mails:", err)
-	}
 }
 
 // A patch is no way to what may not be read: neither by the name of a file nor by the id of an object.
@@ -208,5 +217,20 @@ func TestPatchesDoNotReadWhatIsWithheld(t *testing.T) {
 	}
 	if err := r.Readable(t.Context(), base, got, []byte(honest)); err != nil {
 		t.Error("an honest patch:", err)
+	}
+}
+
+// `git apply --3way` goes by the file that a patch says it was made against, where the same lines may have stood elsewhere.
+func TestPatchesAreMerged(t *testing.T) {
+	body := "\tuser()\n\tlog()\n\tcheck()\n\tnotify()\n\tdone()\n"
+	dir := origin(t, map[string]string{"a": "\n\n\npay:\n" + body})
+	old := shell(t, dir, "rev-parse", "HEAD:a")
+	now := "\n\n\ndemo:\n" + body + "\n\npay:\n" + body
+	commit(t, dir, map[string]string{"a": now})
+	patch := "diff --git a/a b/a\nindex %s..1234567890123456789012345678901234567890 100644\n--- a/a\n+++ b/a\n@@ -5,5 +5,4 @@\n \tuser()\n \tlog()\n-\tcheck()\n \tnotify()\n \tdone()\n"
+	for made, want := range map[string]error{old: ErrTwoReadings, shell(t, dir, "rev-parse", "HEAD:a"): nil, strings.Repeat("1", 40): nil} {
+		if _, err := open(t, find(t)).Patched(t.Context(), dir, fmt.Appendf(nil, patch, made)); !errors.Is(err, want) {
+			t.Errorf("made against %s: %v, want %v", made, err, want)
+		}
 	}
 }
