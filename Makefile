@@ -3,7 +3,7 @@ SHELL := /bin/bash
 BIN := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # GRAMMARS are the syntaxes internal/symbols reads; without the tags all 206 of the parser's are embedded.
-GRAMMARS := go python javascript typescript tsx java ruby rust c cpp c_sharp php
+GRAMMARS := python javascript typescript tsx java ruby rust c cpp c_sharp php
 comma := ,
 space := $(subst ,, )
 TAGS := grammar_subset$(subst $(space),,$(GRAMMARS:%=$(comma)grammar_subset_%))

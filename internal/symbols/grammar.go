@@ -18,10 +18,11 @@ var javascript = grammar{
 	imports: " import_statement ",
 }
 
-// byLanguage holds the languages whose structure is read, by Linguist's names in lower case.
+// golang is the language that Go's own parser reads.
+const golang = "go"
+
+// byLanguage holds the other languages whose structure is read, by Linguist's names in lower case.
 var byLanguage = map[string]grammar{
-	"go": {"go", " function_declaration method_declaration ", " type_spec type_alias ",
-		" const_spec var_spec field_declaration method_elem ", " import_declaration "},
 	"python":     {"python", " function_definition ", " class_definition ", " assignment ", " import_statement import_from_statement "},
 	"javascript": {"javascript", javascript.functions, javascript.types, javascript.values, javascript.imports},
 	"typescript": {"typescript", javascript.functions, javascript.types, javascript.values, javascript.imports},
@@ -50,7 +51,7 @@ var families = map[string]string{"javascript": "typescript", "tsx": "typescript"
 // Known reports whether the structure of a language is read.
 func Known(language string) bool {
 	_, ok := byLanguage[language]
-	return ok
+	return ok || language == golang
 }
 
 // Family names the languages that share their names with a language.

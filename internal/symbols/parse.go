@@ -40,13 +40,17 @@ func Read(language string, text []byte) (File, bool) {
 
 // ReadInTime is Read, and says of a file that is not known whether the limits on time are why.
 func ReadInTime(language string, text []byte) (f File, ok, slow bool) {
-	g, known := byLanguage[language]
-	if !known || len(text) > parseLimit || tooDeep(text) || endless(language, text) {
+	if !Known(language) || len(text) > parseLimit || tooDeep(text) || language != golang && endless(language, text) {
 		return File{}, false, false
 	}
 	if stuck.Load() >= stuckLimit {
 		return File{}, false, true
 	}
+	if language == golang {
+		f, ok = readGo(text)
+		return f, ok, false
+	}
+	g := byLanguage[language]
 	type answer struct {
 		File
 		ok bool
@@ -128,7 +132,7 @@ const endlessLimit = 20_000
 // endless reports text that goes on for longer than people write without a semicolon, a brace or a comma, or a new line where that ends
 // a statement.
 func endless(language string, text []byte) bool {
-	lines := language == "go" || language == "python" || language == "ruby"
+	lines := language == "python" || language == "ruby"
 	since := 0
 	for i, c := range text {
 		if c == ';' || c == '{' || c == '}' || c == ',' || c == '\n' && lines {
@@ -162,7 +166,7 @@ func parse(g grammar, entry *grammars.LangEntry, p *gotreesitter.Parser, text []
 	if err != nil || tree == nil || tree.RootNode() == nil {
 		return f, false
 	}
-	w := &walker{g: g, lang: lang, text: text, named: map[uint32]bool{}}
+	w := &walker{notes: notes{text: text}, g: g, lang: lang, named: map[uint32]bool{}}
 	w.walk(tree.RootNode(), "", false, 0)
 	w.file.Imports = w.imports(tree.RootNode())
 	return w.file, true

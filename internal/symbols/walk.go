@@ -19,19 +19,24 @@ const (
 	nameLimit = 100
 )
 
-// walker collects definitions and uses.
-type walker struct {
-	g    grammar
-	lang *gotreesitter.Language
+// notes is what was read of a file so far.
+type notes struct {
 	text []byte
 	file File
+	// onLine are the names already used on the line that uses were seen on last.
+	onLine map[string]bool
+	last   int // that line
+}
+
+// walker collects definitions and uses.
+type walker struct {
+	notes
+	g    grammar
+	lang *gotreesitter.Language
 	// at is the line of the name that was read last.
 	at int
 	// named are where the names of definitions begin, in bytes.
 	named map[uint32]bool
-	// onLine are the names already used on the line that uses were seen on last.
-	onLine map[string]bool
-	line   int
 }
 
 func has(list, kind string) bool { return strings.Contains(list, " "+kind+" ") }
@@ -58,7 +63,7 @@ func (w *walker) walk(n *gotreesitter.Node, owner string, inside bool, depth int
 		case kind == "property_identifier" && owner != "" && w.within(n, "enum_body"):
 			w.value(n, n, owner)
 		case has(names, kind) && n.ChildCount() == 0 && !w.named[n.StartByte()]:
-			w.use(n)
+			w.use(n.Text(w.text), int(n.StartByte()), int(n.StartPoint().Row)+1)
 		}
 	}
 	for i := range n.ChildCount() {
@@ -82,7 +87,7 @@ func (w *walker) definition(n *gotreesitter.Node, name, owner, kind string, func
 		d.Kind = Implementation
 	}
 	d.Name, d.Owner = name, owner
-	for _, sign := range []string{".", "::"} { // Go's receiver, a member of C++ that is defined outside of its class
+	for _, sign := range []string{".", "::"} { // a member that a function of JavaScript is assigned to, one of C++ that is defined outside of its class
 		if at := strings.LastIndex(name, sign); at > 0 && function {
 			d.Owner, d.Name = name[:at], name[at+len(sign):]
 		}
@@ -194,18 +199,16 @@ func (w *walker) value(n, name *gotreesitter.Node, owner string) {
 	w.file.Definitions = append(w.file.Definitions, d)
 }
 
-// use notes a name, once a line.
-func (w *walker) use(n *gotreesitter.Node) {
-	text := n.Text(w.text)
-	line := int(n.StartPoint().Row) + 1
-	if line != w.line {
-		w.line, w.onLine = line, map[string]bool{}
+// use notes a name that begins at a byte, once a line.
+func (n *notes) use(name string, at, line int) {
+	if line != n.last {
+		n.last, n.onLine = line, map[string]bool{}
 	}
-	if len(text) < 2 || len(text) > nameLimit || w.onLine[text] || len(w.file.Uses) >= usesLimit {
+	if len(name) < 2 || len(name) > nameLimit || n.onLine[name] || len(n.file.Uses) >= usesLimit {
 		return
 	}
-	w.onLine[text] = true
-	w.file.Uses = append(w.file.Uses, Use{Name: text, Line: line, Of: qualifier(w.text[:n.StartByte()])})
+	n.onLine[name] = true
+	n.file.Uses = append(n.file.Uses, Use{Name: name, Line: line, Of: qualifier(n.text[:at])})
 }
 
 // qualifier is the name in front of a point, an arrow or two colons at the end of a text.
@@ -232,10 +235,6 @@ func (w *walker) span(n *gotreesitter.Node) Definition {
 		case "decorated_definition", "export_statement", "variable_declarator", "lexical_declaration", "variable_declaration", "pair", "public_field_definition", "field_definition", "template_declaration":
 			n = p
 			continue
-		case "type_declaration": // Go's, of one type or of several
-			if p.NamedChildCount() == 1 {
-				n = p
-			}
 		}
 		break
 	}
@@ -249,10 +248,6 @@ func (w *walker) span(n *gotreesitter.Node) Definition {
 // name finds a definition's name.
 func (w *walker) name(n *gotreesitter.Node, kind string) string {
 	switch kind {
-	case "method_declaration":
-		if r := n.ChildByFieldName("receiver", w.lang); r != nil {
-			return receiver(r.Text(w.text)) + w.field(n, "name")
-		}
 	case "struct_specifier", "class_specifier", "enum_specifier":
 		if n.ChildByFieldName("body", w.lang) == nil {
 			return "" // a use of the type
@@ -291,16 +286,6 @@ func (w *walker) field(n *gotreesitter.Node, field string) string {
 	}
 	w.named[c.StartByte()], w.at = true, int(c.StartPoint().Row)+1
 	return oneLine(c.Text(w.text))
-}
-
-// receiver makes "T." of Go's "(t *T[K])".
-func receiver(s string) string {
-	s, _, _ = strings.Cut(strings.Trim(s, "() "), "[")
-	f := strings.Fields(s)
-	if len(f) == 0 {
-		return ""
-	}
-	return strings.TrimLeft(f[len(f)-1], "*") + "."
 }
 
 // oneLine keeps names short and on one line: they are text of the repository.
