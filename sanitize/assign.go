@@ -159,14 +159,14 @@ func assignmentSpans(s string) []Span {
 			}
 		}
 	}
-	return joinSpans(out, namedSpans(s, names), otherNames(s, lower), placedSpans(s), namedAbove(s))
+	return joinSpans(out, namedSpans(s, names), otherNames(s, lower), basicSpans(s, lower), placedSpans(s), namedAbove(s))
 }
 
 var (
 	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own.
-	otherName = lazyregexp.New(`(?i)(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|pw|psk)["'\x60]?\s{0,4}(?::=|=>|[=:])\s{0,4}["'\x60]?`)
+	otherName = lazyregexp.New(`(?i)(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|heslo|wachtwoord|l[öo]senord|salasana|パスワード|비밀번호|[sş]ifre|pw|psk)["'\x60]?\s{0,4}(?::=|=>|[=:])\s{0,4}["'\x60]?`)
 	// otherNameWords are those of which every such name has one, in the case in which it is mostly written.
-	otherNameWords = []string{"passwort", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "hasŁo", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "pw", "psk"}
+	otherNameWords = []string{"passwort", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "hasŁo", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "heslo", "wachtwoord", "senord", "salasana", "パスワード", "비밀번호", "ifre", "pw", "psk"}
 )
 
 // otherNames are the random values given to secrets by such names. Anything less than random may be a word of a page.

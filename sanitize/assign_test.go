@@ -31,11 +31,11 @@ func TestAssignmentsInEveryForm(t *testing.T) {
 // Names of secrets in other languages, and short ones, are known where a random value is given to them (threats.md T761).
 func TestOtherNamesOfSecrets(t *testing.T) {
 	const random = "kT9wZ2q7Lm4Vb8Xc5RqJ7n"
-	for _, form := range []string{"Passwort: %s", "db_kennwort = \"%s\"", "mot_de_passe = \"%s\"", "contraseña: %s", "'contrasena' => '%s',", "пароль = \"%s\"", "Пароль: %s", "密码 = \"%s\"", "DB_SENHA=%s", "hasło: %s", "pw := \"%s\"", "psk=%s",
+	for _, form := range []string{"Passwort: %s", "db_kennwort = \"%s\"", "mot_de_passe = \"%s\"", "contraseña: %s", "'contrasena' => '%s',", "пароль = \"%s\"", "Пароль: %s", "密码 = \"%s\"", "DB_SENHA=%s", "hasło: %s", "pw := \"%s\"", "psk=%s", "heslo = \"%s\"", "wachtwoord: %s", "lösenord: %s", "losenord=%s", "salasana: %s", "パスワード=%s", "비밀번호: %s", "sifre = \"%s\"", "db_şifre: '%s'",
 		"{\"wpa_psk\": \"%s\"}"} {
 		formKeeps(t, form, random)
 	}
-	for _, s := range []string{"passwort: \"Passwort vergessen?\"", "senha: \"Digite-sua-senha-novamente-123\"", "hasLock: " + random, "desenha = " + random, "npw: " + random, "pw = await playwright.chromium.launchPersistentContext2()",
+	for _, s := range []string{"passwort: \"Passwort vergessen?\"", "senha: \"Digite-sua-senha-novamente-123\"", "hasLock: " + random, "desenha = " + random, "cifre = " + random, "npw: " + random, "pw = await playwright.chromium.launchPersistentContext2()",
 		"pw: sha256:" + strings.Repeat("c67772c6", 8), "Passwort=${DB_PASSWORT_2026_PRODUCTION}", "the Passwort of build " + random} {
 		if got := replaceSpans(s, assignmentSpans(s)); got != s {
 			t.Errorf("%q becomes %q", s, got)

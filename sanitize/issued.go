@@ -68,6 +68,26 @@ var issuedPatterns = sync.OnceValue(func() []pattern {
 		one("VF.", `VF\.(?:(?:DM|WS)\.)?[0-9a-fA-F]{24}\.[0-9A-Za-z]{16}`),
 		one("1000.", `1000\.[0-9a-f]{32}\.[0-9a-f]{32}`), // Zoho
 		one("+ACR", `[0-9A-Za-z+/]{42}\+ACR[0-9A-Za-z]{6}`),
+		one("AQ.", `AQ\.[A-Z][0-9A-Za-z_-]{49}`),                                                                       // Gemini
+		{words: []string{"re_"}, re: lazyregexp.New(`re_[0-9A-Za-z]{8}_[0-9A-Za-z]{24}`), sure: hasDigit, alone: true}, // Resend
+		{words: []string{"sl."}, re: lazyregexp.New(`sl\.[0-9A-Za-z_-]{120,}`), alone: true},                           // Dropbox
+		{words: []string{"snyk_uat.", "snyk_sat."}, re: lazyregexp.New(`snyk_[us]at\.[0-9a-f]{8}\.[0-9A-Za-z_-]{60,}`)},
+		one("tvly-", `tvly-(?:(?:dev|prod)-)?[0-9A-Za-z]{32}`), // Tavily
+		alone(`fc-[0-9a-f]{32}`, "fc-"),                        // Firecrawl
+		one("ACDb", `[0-9A-Za-z+/]{76}ACDb[0-9A-Za-z+/]{4}==`), // Cosmos DB
+		one("AZDO", `[0-9A-Za-z]{76}AZDO[0-9A-Za-z]{4}`),       // Azure DevOps
+		one("JQQJ99", `[0-9A-Za-z]{52}JQQJ99[0-9A-Za-z]{26}`),  // Azure AI
+		one("hvr.", `hvr\.[0-9A-Za-z_-]{80,}`),                 // Vault
+		alone(`cio[0-9A-Za-z]{32}`, "cio"),                     // crates.io
+		one("HRKU-", `HRKU-`+hexUUID),                          // Heroku
+		one("wandb_v1_", `wandb_v1_[0-9A-Za-z_]{60,}`),
+		one("lin_oauth_", `lin_oauth_[0-9a-f]{64}`),     // Linear
+		alone(`napi_[0-9a-z]{64}`, "napi_"),             // Neon
+		one("GOOG1E", `GOOG1E[0-9A-Z]{55}`),             // Google Cloud Storage
+		one("hf_oauth_", `hf_oauth_[0-9A-Za-z_-]{40,}`), // Hugging Face
+		{words: []string{"access-production-", "access-development-", "access-sandbox-"}, re: lazyregexp.New(`access-(?:production|development|sandbox)-` + hexUUID)}, // Plaid
+		{words: []string{"sqp_", "squ_", "sqa_"}, re: lazyregexp.New(`sq[pua]_[0-9a-f]{40}`), alone: true},                                                            // SonarQube
+		alone(`AVNS_[0-9A-Za-z_-]{19,23}`, "AVNS_"),                                            // Aiven
 		one(".Ag", `[01]\.A[0-9A-Za-z_-]{50,}\.(?:[0-9]\.)?Ag[0-9A-Za-z_-]{100,}`),             // Entra
 		one("/IncomingWebhook/", hexUUID+`@`+hexUUID+`/IncomingWebhook/[0-9a-f]{32}/`+hexUUID), // Teams
 		one("tines.com/webhook/", `tines\.com/webhook/[0-9a-z]{32}/[0-9a-z]{32}`),

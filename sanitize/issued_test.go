@@ -10,18 +10,20 @@ import (
 	"testing"
 )
 
-// issuedForms are the tokens of issuedPatterns, with the lengths of their parts: x is hex, u a UUID, l small letters and digits, a letters and digits, w those of addresses, b base64.
+// issuedForms are the tokens of issuedPatterns, with the lengths of their parts: x is hex, u a UUID, l small letters and digits, a letters and digits, w those of addresses, b base64, c capitals and digits.
 var issuedForms = append(strings.Fields(`nvapi-{64w} dp.pt.{43a} dp.st.prd.{40a} apify_api_{36a} sk_{48x} sk_10x1_{64x} sk_test_1x2_{64x} pat-na1-{1u} pat-eu1-{1u} cfut_{40a}{8x} cfat_{40a}{8x} cfk_{40a}{8x} CFPAT-{43w} key-{32l}
 	{32x}-us14 sdk-{8x}-{4x}-4{3x}-{4x}-{12x} api-{8x}-{4x}-4{3x}-{4x}-{12x} rh-api-{1u} aio_{28a} ddp_{36a} ddw_{36a} FLWSECK-{32l}-X FLWSECK_TEST-{32l}-X 00D{12a}!{96a} 5AEP861{87a} BBDC-{44b}
 	bb_pr_{30x} bb_ma_{30x} api_{22a}.{22a} endr+{16a} figp_{44w} flb_live_{20a} shltm_{40a} na1.{100b} s-s4t2ud-{64x} s-s4t2af-{64x} pk_{34x} pk_{6a}_{34x} pk.{32x} live_{35x} test_{35x} NRII-{32w} NRIQ-{25w}
 	eu01xx{26x}FFFFNRAL {32x}FFFFNRAL NF-{32a} ak_live_{30a} sec-c-{48a} ramp_sec_{48a} rootly_{64x} sqco_{59a} slk_{64x} {22b}==:{32a} thog-secret-{32x} tfp_{44w} BBFF-{30a} VF.{24x}.{16a} VF.DM.{24x}.{16a} 1000.{32x}.{32x}
 	{42b}+ACR{6a} 0.A{52w}.Ag{250w} 1.A{52w}.1.Ag{250w} acme.tines.com/webhook/{32l}/{32l} hooks.zapier.com/hooks/catch/{7d}/{7a} acme.webhook.office.com/webhookb2/{1u}@{1u}/IncomingWebhook/{32x}/{1u}
-	sk-lf-{1u} sk-service-{21a}T3BlbkFJ{20a} sk-None-{20a}T3BlbkFJ{20a} oy2{43l} MTk4NjIyNDgzNDcxOTI1MjQ4.{6w}.{27w}`), "discord N{23a}.{6w}.{27w}", "wandb login {40x}", "wandb login --relogin {40x}", "xprv{107a}", "nsec1{58l}")
+	sk-lf-{1u} sk-service-{21a}T3BlbkFJ{20a} sk-None-{20a}T3BlbkFJ{20a} oy2{43l} MTk4NjIyNDgzNDcxOTI1MjQ4.{6w}.{27w}
+	AQ.A{49w} re_{8a}_{24a} sl.{130w} snyk_uat.{8x}.{80w} snyk_sat.{8x}.{80w} tvly-{32a} tvly-dev-{32a} fc-{32x} {76b}ACDb{4b}== {76a}AZDO{4a} {52a}JQQJ99{26a} hvr.{90w} cio{32a} HRKU-{1u} wandb_v1_{77a} lin_oauth_{64x}
+	napi_{64l} hf_oauth_{50a} access-production-{1u} sqp_{40x} squ_{40x} sqa_{40x} AVNS_{19a}`), "discord N{23a}.{6w}.{27w}", "wandb login {40x}", "wandb login --relogin {40x}", "xprv{107a}", "GOOG1E"+"{55c}", "nsec1{58l}")
 
 // drawForm is a token of a form, drawn at random.
 func drawForm(r *rand.Rand, form string) string {
 	const digits, hex, small = "0123456789", "0123456789abcdef", "abcdefghijklmnopqrstuvwxyz"
-	kinds := map[string]string{"d": digits, "x": hex, "l": small + digits, "a": small + strings.ToUpper(small) + digits, "w": small + strings.ToUpper(small) + digits + "-_", "b": small + strings.ToUpper(small) + digits + "+/"}
+	kinds := map[string]string{"c": digits + strings.ToUpper(small), "d": digits, "x": hex, "l": small + digits, "a": small + strings.ToUpper(small) + digits, "w": small + strings.ToUpper(small) + digits + "-_", "b": small + strings.ToUpper(small) + digits + "+/"}
 	return regexp.MustCompile(`{([0-9]+)([a-z])}`).ReplaceAllStringFunc(strings.ReplaceAll(form, "{1u}", "{8x}-{4x}-{4x}-{4x}-{12x}"), func(part string) string {
 		n, _ := strconv.Atoi(part[1 : len(part)-2])
 		kind := kinds[part[len(part)-2:len(part)-1]]
@@ -59,7 +61,7 @@ func TestIssuedTokensAreNoNames(t *testing.T) {
 	for _, line := range []string{
 		"path: cache-key-d41d8cd98f00b204e9800998ecf8427e", "https://acme.io/api-0b1f5d1c-9b1e-4a5e-8c2e-9a5f4d3c2b1a/x", "cp sdk-0b1f5d1c-9b1e-4a5e-8c2e-9a5f4d3c2b1a.zip /tmp",
 		"key-abcdefghijklmnopqrstuvwxyzabcdef", `f("apify_api_client_for_the_tests_of_pages_01")`, "sk_buff_head_init(&sk->sk_write_queue64)", "us-east-1, en-us2", "test_3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c",
-		"dp.st.prd.config", "wandb login $WANDB_API_KEY", "oy2_client_options_of_the_next_generation_of_them", "discord Messages.Create.WithEmbedsAndComponentsOfTheBot", "NodeNumberOfTheRequestHere.Format.ValueOfTheOtherRequestHere1", "pk.eyJ1IjoiYWNtZSIsImEiOiJjbGV4YW1wbGUifQ.4URIAm1uYfJO7j8kWSe0Jg", "pk_live_51HqzRk2eZvKYlo2C9pLmNxTr", "v1000.12.3", "my_test_5f4dcc3b5aa765d61d8327deb882cf99abc",
+		"dp.st.prd.config", "wandb login $WANDB_API_KEY", "oy2_client_options_of_the_next_generation_of_them", "discord Messages.Create.WithEmbedsAndComponentsOfTheBot", "NodeNumberOfTheRequestHere.Format.ValueOfTheOtherRequestHere1", "re_settings_for_the_next_release_01", "ACDbadge", "fc-cache", "core_12345678_abcdefghijklmnopqrstuvwx", "sociocultural", "pk.eyJ1IjoiYWNtZSIsImEiOiJjbGV4YW1wbGUifQ.4URIAm1uYfJO7j8kWSe0Jg", "pk_live_51HqzRk2eZvKYlo2C9pLmNxTr", "v1000.12.3", "my_test_5f4dcc3b5aa765d61d8327deb882cf99abc",
 	} {
 		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
 		if maskChange(t, nil, &diff, nil); !strings.Contains(diff, line) || IssuedTokens(line) != nil {
