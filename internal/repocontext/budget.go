@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
@@ -127,6 +128,9 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 // reason it was left out.
 func (b *builder) giveDiff(i int) string {
 	f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
+	if bf.Omitted == "" && strings.IndexByte(f.Raw, 0) >= 0 { // git looks for it in the beginning alone
+		bf.Omitted = OmittedNUL
+	}
 	if bf.Omitted != "" {
 		return bf.Omitted
 	}

@@ -223,3 +223,24 @@ func TestAPictureThatBecomesALink(t *testing.T) {
 		t.Errorf("%+v %v", b.Files, err)
 	}
 }
+
+// git takes a file for text whose first NUL byte stands behind 8000 others. Such a change is unread, as any with a NUL byte, and what is given beside it is
+// text that agents take.
+func TestNULFarBehind(t *testing.T) {
+	far := "a=1\n" + strings.Repeat("0", 9000) + "\n\x00x\n"
+	src := &memory{files: map[string]map[string]string{baseID: {"a.php": far, "AGENTS.md": "Rules.\n\x00More.\n"}, headID: {"a.php": far + "b=2\n", "AGENTS.md": "Rules.\n\x00More.\n"}}}
+	d, err := diff.Parse("diff --git a/a.php b/a.php\nindex 1111111..2222222 100644\n--- a/a.php\n+++ b/a.php\n@@ -3,1 +3,2 @@\n \x00x\n+b=2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	brief, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := brief.Files[0]; f.Omitted != OmittedNUL || f.Excused || f.Diff != "" {
+		t.Errorf("omitted %q, excused %v: %q", f.Omitted, f.Excused, f.Diff)
+	}
+	if given := fmt.Sprint(brief); strings.Contains(given, "\x00") || !strings.Contains(given, "\ufffdMore.") {
+		t.Errorf("%q", given)
+	}
+}

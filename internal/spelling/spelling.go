@@ -136,14 +136,17 @@ func unquote(s string) (name string, ok bool) {
 
 func octal(c byte) bool { return c >= '0' && c <= '7' }
 
-// Text spells text: each byte that is no UTF-8 becomes one U+FFFD, as encoding/json writes it.
+// Text spells text: each byte that is no UTF-8 becomes one U+FFFD, as encoding/json writes it, and so does NUL, which no protocol of agents takes.
 func Text(s string) string {
-	if utf8.ValidString(s) {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	for _, r := range s {
+		if r == 0 {
+			r = utf8.RuneError
+		}
 		b.WriteRune(r)
 	}
 	return b.String()
