@@ -21,6 +21,8 @@ type Stored struct {
 	Result review.RunResult `json:"result"`
 	// Other says what around it, beside its request, was not as it is now; empty when nothing was.
 	Other string `json:"other,omitempty"`
+	// Base is the base branch that the run was ordered for, masked; empty where nobody can tell.
+	Base string `json:"base,omitempty"`
 	// Unfinished is true for a run that has not ended: nobody knows what its reviewers have answered about the head that it began with.
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Scans is true for an unfinished run that comes to a scan alone.

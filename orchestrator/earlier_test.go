@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"strings"
@@ -177,12 +178,52 @@ func TestRaisedOnAnotherCommit(t *testing.T) {
 			if err != nil || (a == nil) != c.asked {
 				t.Errorf("asked again: %v (%v)", a == nil, err)
 			}
-			s.Result.Outcome = review.Converged
+			s.Result.Outcome, s.Base = review.Converged, "main"
+			s.Inputs.Request.BaseRef = "main"
 			why, err := l.unapproved(t.Context(), s.Inputs.Request, snap)
 			if err != nil || (why != "") != c.asked {
 				t.Errorf("no scan passes it: %q (%v)", why, err)
 			}
 		})
+	}
+}
+
+// The newest full review of a commit for the base branch of now decides whether a scan may pass it: approvals for another branch, or nobody knows for which, settle nothing (threats.md T780).
+func TestUnapprovedForThisBase(t *testing.T) {
+	type run struct {
+		base    string
+		outcome review.Outcome
+	}
+	for name, c := range map[string]struct {
+		runs []run // the newest first
+		want string
+	}{
+		"approved":                         {[]run{{"main", review.Converged}, {"main", review.ChangesRequested}}, ""},
+		"approved there":                   {[]run{{"dev", review.Converged}, {"main", review.ChangesRequested}}, "run 1"},
+		"approved somewhere":               {[]run{{"", review.Converged}, {"main", review.ChangesRequested}}, "run 1"},
+		"approved there, and here before":  {[]run{{"dev", review.Converged}, {"main", review.Converged}, {"main", review.ChangesRequested}}, ""},
+		"refused there, and approved here": {[]run{{"dev", review.ChangesRequested}, {"main", review.Converged}}, "run 0"},
+		"refused there, and then approved": {[]run{{"dev", review.Converged}, {"dev", review.ChangesRequested}}, ""},
+		"refused somewhere":                {[]run{{"", review.Converged}, {"", review.ChangesRequested}}, "run 1"},
+	} {
+		first := ended(t)
+		first.Inputs.Request.BaseRef = "main"
+		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
+			return func(yield func(Stored, error) bool) {
+				for i, r := range c.runs {
+					s := ended(t)
+					s.Base, s.Result.Outcome, s.Result.Run = r.base, r.outcome, fmt.Sprint(i)
+					s.Result.Findings, s.Result.Groups, s.Result.Fates, s.Result.Unverified = nil, nil, nil, nil
+					if !yield(s, nil) {
+						return
+					}
+				}
+			}
+		}}
+		why, err := l.unapproved(t.Context(), first.Inputs.Request, first.Inputs.Snapshot)
+		if err != nil || (why != "") != (c.want != "") || !strings.Contains(why, c.want) {
+			t.Errorf("%s: %q, %v; want %q", name, why, err, c.want)
+		}
 	}
 }
 

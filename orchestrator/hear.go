@@ -77,9 +77,10 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)
 	snap.Ours = standing(discussion.Comments, ours)
 	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
-	snap.Unproven = unproven(discussion.Comments, own, ours)
-	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA), req.reviewers(), state.Threads)
-	snap.Hidden = hidden(discussion.Comments, ours)
+	base := req.base(pr)
+	snap.Unproven = unproven(discussion.Comments, own, ours, base)
+	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA, base), req.reviewers(), state.Threads)
+	snap.Hidden = hidden(discussion.Comments, ours, base)
 	snap.Reports, snap.Counted = Reports(discussion.Comments, viewer), countedThen(discussion.Comments, ours)
 	snap.Listed = listed(discussion)
 	return newestFixed(discussion.Comments, ours), nil

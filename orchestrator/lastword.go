@@ -10,16 +10,21 @@ import (
 )
 
 // LastWord is how the run ended whose report is the newest about a head by our account on a pull request, and where the report stands; both are empty where
-// there is none. An approval counts for the base commit of then alone, and as long as no other report is newer. The account is all the proof there is: a job has no key of another job's.
+// there is none. An approval counts for the base branch and the base commit of then alone, and as long as no other report is newer. The account is all the proof there is: a job has no key of another job's.
 func LastWord(comments []review.Comment, own review.Person, pr review.PullRequest, head string) (outcome review.Outcome, url string) {
 	ours := func(c review.Comment) bool { return effects.Same(c.Author, own) }
-	newest, said := newestReport(comments, aboutHead(comments, ours, head))
 	last, _ := newestReport(comments, ours)
-	_, base, outcome := report.Concluded(allParts(newest, comments, ours))
-	if newest.URL == "" || outcome.ExitStatus() == 0 && (!said.Approves || base != pr.BaseSHA || last.URL != newest.URL) {
-		return "", ""
+	here := Request{}.base(pr)
+	for _, r := range reportsAbout(comments, aboutHead(comments, ours, head), here) {
+		_, base, outcome := report.Concluded(allParts(r.comment, comments, ours))
+		switch {
+		case outcome.ExitStatus() != 0:
+			return outcome, r.comment.URL
+		case r.says.Approves && r.says.Base == sanitize.BaseNamed(here) && base == pr.BaseSHA && last.URL == r.comment.URL:
+			return outcome, r.comment.URL
+		}
 	}
-	return outcome, newest.URL
+	return "", ""
 }
 
 // aboutHead narrows comments from somebody to beginnings of reports about a head.

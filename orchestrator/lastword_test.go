@@ -15,12 +15,13 @@ func TestLastWord(t *testing.T) {
 	head, other, base := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)
 	us := review.Person{Login: "github-actions", ID: 7, Bot: true}
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
+	about := sanitize.BaseNamed("main")
 	parts := func(minute int, o review.Outcome, head string, remarks ...string) (all []review.Comment) {
 		d := report.Data{Target: review.Target{PR: 7}, Round: 1, Rounds: 1, Outcome: o, Receipt: review.Receipt{HeadSHA: head, BaseSHA: base, MergeBaseSHA: base}, Remarks: remarks}
 		if o == review.Converged {
 			d.Verdict = &review.Verdict{Consensus: review.Approve}
 		}
-		texts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: "run", Round: 1, Nonce: "n", RepoID: "o/r", PR: 7, Key: make([]byte, sanitize.KeySize)}, sanitize.Policy{})
+		texts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: "run", Round: 1, Nonce: "n", RepoID: "o/r", PR: 7, Base: about, Key: make([]byte, sanitize.KeySize)}, sanitize.Policy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +35,11 @@ func TestLastWord(t *testing.T) {
 	if len(long) < 2 {
 		t.Fatal("the long report has one part")
 	}
+	about = sanitize.BaseNamed("dev")
+	there, refusedThere := said(9, review.Converged, head), said(1, review.ChangesRequested, head)
+	about = ""
+	somewhere := said(9, review.Converged, head)
+	about = sanitize.BaseNamed("main")
 	stranger := said(9, review.Converged, head)
 	stranger.Author = review.Person{Login: "mallory", ID: 8}
 	quoted := said(9, review.ChangesRequested, head)
@@ -58,9 +64,14 @@ func TestLastWord(t *testing.T) {
 		"a refusal before one of another head": {[]review.Comment{said(1, review.ChangesRequested, head), said(2, review.Converged, other)}, base, review.ChangesRequested},
 		"somebody else's":                      {[]review.Comment{said(1, review.ChangesRequested, head), stranger}, base, review.ChangesRequested},
 		"the heading of another template":      {[]review.Comment{quoted}, base, review.ChangesRequested},
+		"an approval for another branch":       {[]review.Comment{there}, base, ""},
+		"a refusal before one":                 {[]review.Comment{said(1, review.ChangesRequested, head), there}, base, review.ChangesRequested},
+		"a refusal for another branch":         {[]review.Comment{refusedThere}, base, review.ChangesRequested},
+		"a refusal and an approval there":      {[]review.Comment{refusedThere, there}, base, ""},
+		"an approval that names no branch":     {[]review.Comment{said(1, review.ChangesRequested, head), somewhere}, base, review.ChangesRequested},
 		"an approval that the heading denies":  {[]review.Comment{claimed}, base, ""},
 	} {
-		got, url := LastWord(c.comments, us, review.PullRequest{Number: 7, HeadSHA: head, BaseSHA: c.base}, head)
+		got, url := LastWord(c.comments, us, review.PullRequest{Number: 7, HeadSHA: head, BaseRef: "main", BaseSHA: c.base}, head)
 		if got != c.want || url != string(c.want) && got != "" {
 			t.Errorf("%s: %q, %q; want %q", name, got, url, c.want)
 		}

@@ -28,6 +28,8 @@ type OurComment struct {
 	// Asks is true for the beginning of a report that does not approve, Approves for one that does.
 	Asks     bool `json:"asks,omitempty"`
 	Approves bool `json:"approves,omitempty"`
+	// Base is the base branch that a report is about, as markers name it; empty where its marker does not say so.
+	Base string `json:"base,omitempty"`
 	// Scan is what the comment of a quick scan is named by; nil for every other.
 	Scan *scanName `json:"scan,omitempty"`
 	// Sticky is what a comment is named by that gets another report in its place; nil for every other.
@@ -48,22 +50,17 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 	return out[max(0, len(out)-mostOutdated):]
 }
 
-// unproven is the address of the newest open report by our account, if that does not approve and another key than ours signed it, as where a job has a state
-// folder of its own. It can keep something from passing, and nothing else.
-func unproven(comments []review.Comment, own, ours func(review.Comment) bool) string {
+// unproven is the address of an open report by our account that has a say about a change to a base branch, does not approve, and was signed with another key than ours, as where a
+// job has a state folder of its own. It can keep something from passing, and nothing else.
+func unproven(comments []review.Comment, own, ours func(review.Comment) bool, base string) string {
 	open := slices.DeleteFunc(slices.Clone(comments), func(c review.Comment) bool { return c.Minimized })
-	if c, said := newestReport(open, own); said.Asks && !ours(c) {
-		return c.URL
-	}
-	return ""
+	return firstAsking(reportsAbout(open, own, base), func(c review.Comment) bool { return !ours(c) })
 }
 
-// hidden is the address of our newest report if that does not approve and somebody hid it: what it asks for is not settled by that.
-func hidden(comments []review.Comment, ours func(review.Comment) bool) string {
-	if c, said := newestReport(comments, ours); said.Asks && c.Minimized {
-		return c.URL
-	}
-	return ""
+// hidden is the address of a report of ours that has a say about a change to a base branch, does not approve, and is hidden: what it asks for is not settled by that, whether somebody
+// hid it, or one about another branch took its place.
+func hidden(comments []review.Comment, ours func(review.Comment) bool, base string) string {
+	return firstAsking(reportsAbout(comments, ours, base), func(c review.Comment) bool { return c.Minimized })
 }
 
 // newestReport is the newest comment with which a report begins, of those that are from somebody, and what it says; empty when there is none.

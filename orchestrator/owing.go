@@ -140,14 +140,15 @@ func outOfThreads(marked []string, reviewers []AgentPlan, threads []conversation
 }
 
 // newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
-// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back.
-func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head string) (names []string) {
+// whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back. The newest are those
+// that have a say about a change to a base branch.
+func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head, base string) (names []string) {
 	for _, from := range []func(review.Comment) bool{ours, own, aboutHead(comments, ours, head), aboutHead(comments, own, head)} {
-		c, _ := newestReport(comments, from)
-		m, _ := sanitize.ParseMarker(c.Body)
-		for _, name := range m.Raised {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+		for _, r := range reportsAbout(comments, from, base) {
+			for _, name := range r.raised {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
 			}
 		}
 	}
@@ -156,12 +157,13 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
 // may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
-// has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word.
+// has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word. What settles a run is about its own base branch, or
+// about that of the request.
 func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
 	if req.Target.Local() || l.Stored == nil {
 		return nil, nil
 	}
-	heard, heardHere, over := map[string]bool{}, map[string]bool{}, false
+	base, said := req.base(snap.PR), words{}
 	for s, err := range l.Stored(ctx, req) {
 		if err != nil {
 			return nil, err
@@ -169,24 +171,21 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 		if s.noReview() || s.Scans {
 			continue
 		}
-		had, here := heard, s.heard(snap.Range.Head)
-		if here {
-			had = heardHere
-		}
-		if here || !over {
+		now, then, here := said.about(base), said.about(s.Base), s.heard(snap.Range.Head)
+		if here || !now.over && !then.over {
 			for _, name := range s.raisedFor(req, snap) {
-				if mark := sanitize.RaisedBy(name); !had[name] && !slices.Contains(names, mark) {
+				if mark := sanitize.RaisedBy(name); !now.had(name, here) && !then.had(name, here) && !slices.Contains(names, mark) {
 					names = append(names, mark)
 				}
 			}
 		}
 		for _, a := range s.Result.Receipt.Agents {
 			done := a.State == review.AgentComplete
-			heard[a.Name] = heard[a.Name] || done
-			heardHere[a.Name] = heardHere[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
+			then.heard[a.Name] = then.heard[a.Name] || done
+			then.here[a.Name] = then.here[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
 		}
-		over = over || s.Result.Outcome == review.Converged
-		if over && here && s.Result.Receipt.HeadSHA == snap.Range.Head {
+		then.over = then.over || s.Result.Outcome == review.Converged
+		if s.Base == base && then.over && here && s.Result.Receipt.HeadSHA == snap.Range.Head {
 			break
 		}
 	}

@@ -125,6 +125,9 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
 	m.Command, m.Sticky, m.Raised, m.Fixed, m.Objected = s.command, s.sticky, s.raised, s.fixed, s.objected
+	if s.command == "" {
+		m.Base = sanitize.BaseNamed(req.base(s.pr))
+	}
 	return m
 }
 

@@ -43,7 +43,7 @@ func ourComment(c review.Comment, m sanitize.Marker) OurComment {
 		out.Scan = &scanName{m.ReviewID, m.Run, m.Round, m.Nonce}
 	case m.Command == "" && m.Part == 1 && m.Round > 0: // an answer to a comment is of no round, and no report
 		out.Approves = report.Approved(c.Body)
-		out.Asks = !out.Approves
+		out.Asks, out.Base = !out.Approves, m.Base
 		if m.Sticky && m.Parts == 1 && m.Nonce != "" {
 			out.Sticky = &stickyName{m.Run, m.Round, m.Nonce}
 		}
@@ -218,29 +218,37 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 }
 
 // unapproved says what keeps a commit from passing by a scan in the record of its full reviews: the newest was no approval, or has not ended, or one of its
-// reviewers has raised something grave on another commit since. Its report may be gone, or was never posted.
+// reviewers has raised something grave on another commit since. Its report may be gone, or was never posted. An approval for another base branch is passed over.
 func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (string, error) {
 	if req.Target.Local() || l.Stored == nil {
 		return "", nil
 	}
 	var raisers []string // since
+	about := sayings{base: req.base(snap.PR)}
 	for s, err := range l.Stored(ctx, req) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", err
-		case s.noReview(), s.Scans:
-		case !s.heard(snap.Range.Head):
-			raisers = append(raisers, snap.raisers(s)...)
-		case s.Inputs.Request.DryRun:
+		}
+		here := s.heard(snap.Range.Head)
+		if s.noReview() || s.Scans || here && s.Inputs.Request.DryRun {
+			continue
+		}
+		says, last := false, false
+		if here {
+			says, last = about.next(s.Base)
+		}
+		switch {
+		case !says:
 		case s.Unfinished:
 			return "The newest full review of this commit has not ended (run " + s.Result.Run + ").", nil
 		case s.asked(raisers):
 			return "Since the newest full review of this commit (run " + s.Result.Run + "), one of its reviewers has raised something grave on another, or may have.", nil
-		case s.Result.Outcome == review.Converged:
-			return "", nil
-		default:
+		case s.Result.Outcome != review.Converged:
 			return "The newest full review of this commit did not approve (run " + s.Result.Run + ").", nil
+		case last:
+			return "", nil
 		}
+		raisers = append(raisers, snap.raisers(s)...)
 	}
 	return "", nil
 }

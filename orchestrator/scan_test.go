@@ -324,6 +324,7 @@ func TestScanSettlesNothing(t *testing.T) {
 	})
 	t.Run("a full review of another job, which has another key", func(t *testing.T) {
 		s := newScouting(lgtm)
+		s.base = "main"
 		s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}
 		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Quick = nil }); err != nil || got.Outcome != review.ChangesRequested {
 			t.Fatal(got.Outcome, err)

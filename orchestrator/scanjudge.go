@@ -15,6 +15,7 @@ import (
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // narrow makes of a brief what a scout is given: the diff and nothing else, in the order of the diff until the budget is spent. What is left
@@ -134,13 +135,8 @@ func (in Inputs) standing() []string {
 			out = append(out, plural(open, "finding of an earlier review is", "findings of an earlier review are")+" open in a thread.")
 		}
 	}
-	for _, c := range slices.Backward(in.Snapshot.Ours) { // the newest report decides
-		if c.Asks || c.Approves {
-			if c.Asks {
-				out = append(out, "The newest full review did not approve ("+c.URL+").")
-			}
-			break
-		}
+	if url := in.asking(); url != "" {
+		out = append(out, "The newest full review did not approve ("+url+").")
 	}
 	if url := in.Snapshot.Unproven; url != "" {
 		out = append(out, "The newest full review did not approve ("+url+"). It was signed with another key than the one here: jobs and machines know each other's comments when they share `PRLOOP_MARKER_KEY` (docs/threads.md).")
@@ -152,6 +148,18 @@ func (in Inputs) standing() []string {
 		out = append(out, why)
 	}
 	return out
+}
+
+// asking is the address of the newest open report of ours that has a say about this change and does not approve; empty when none does.
+func (in Inputs) asking() string {
+	reports := slices.DeleteFunc(slices.Clone(in.Snapshot.Ours), func(c OurComment) bool { return !c.Asks && !c.Approves })
+	slices.Reverse(reports)
+	for _, c := range speaking(reports, sanitize.BaseNamed(in.Request.base(in.Snapshot.PR)), func(c OurComment) string { return c.Base }) {
+		if c.Asks {
+			return c.URL
+		}
+	}
+	return ""
 }
 
 // weighs reports whether a thread counts, although somebody has resolved it and nobody raises its finding again, as a scan raises none (threats.md T608).

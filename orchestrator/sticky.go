@@ -81,7 +81,7 @@ func (l *Loop) publishSticky(ctx context.Context, steps Steps, req Request, p *p
 // stickyComment is the newest sticky comment that stands open; nil when there is none. Where another run was begun and has not ended, what that one
 // sent is waited for: it would come twice, or take the place of this report.
 func (l *Loop) stickyComment(ctx context.Context, req Request, pr review.PullRequest, snap Snapshot) (*OurComment, error) {
-	ours := snap.Ours
+	ours, base := snap.Ours, sanitize.BaseNamed(req.base(pr))
 	if l.Unfinished != nil {
 		left, err := l.Unfinished(ctx, req)
 		if err != nil {
@@ -97,7 +97,7 @@ func (l *Loop) stickyComment(ctx context.Context, req Request, pr review.PullReq
 		}
 	}
 	for _, c := range slices.Backward(ours) {
-		if c.Sticky != nil {
+		if c.Sticky != nil && c.Base == base { // a report about another branch is not overwritten
 			return &c, nil
 		}
 	}

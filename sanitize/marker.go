@@ -47,6 +47,8 @@ type Marker struct {
 	Fixed []string
 	// Objected are the objections of people that a report leaves open, each as whoever keeps them writes it, or None alone where none is left of those before.
 	Objected []string
+	// Base is the base branch that a report is about, as BaseNamed names it.
+	Base string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -76,9 +78,10 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))? mac=([0-9a-f]{64}) -->$`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))?(?: base=([0-9a-f]{16}))? mac=([0-9a-f]{64}) -->$`)
 	askedLine    = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
 	raisedLine   = lazyregexp.New(`^[0-9a-f]{8}$`)
+	baseLine     = lazyregexp.New(`^[0-9a-f]{16}$`)
 	objectedLine = lazyregexp.New(`^[0-9A-Za-z._+]{1,100}$`)
 	plainMark    = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
@@ -100,6 +103,15 @@ func SaidThen(words string) string { return listed("prloop said then\x00" + word
 
 // ThreadNamed is what a marker calls a thread by what GitHub calls it.
 func ThreadNamed(node string) string { return listed("prloop thread\x00" + node) }
+
+// BaseNamed is what a marker calls a base branch; empty for none. Whoever may push can make up names of branches, so it is longer than the others.
+func BaseNamed(ref string) string {
+	if ref == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("prloop base branch\x00" + ref))
+	return hex.EncodeToString(sum[:8])
+}
 
 func listed(what string) string {
 	sum := sha256.Sum256([]byte(what))
@@ -123,6 +135,9 @@ func (m Marker) valid() error {
 	}
 	if i := slices.IndexFunc(m.Objected, func(o string) bool { return !objectedLine.MatchString(o) }); i >= 0 || len(m.Objected) > MostObjected {
 		return fmt.Errorf("marker: objected %q: they are %d words at most, of letters, digits and ._+", m.Objected, MostObjected)
+	}
+	if m.Base != "" && !baseLine.MatchString(m.Base) {
+		return fmt.Errorf("marker: base %q: it is 16 digits", m.Base)
 	}
 	if m.Sticky && m.ReviewID == "" {
 		return errors.New("marker: a sticky comment begins with its review id, and there is none")
@@ -150,7 +165,7 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked, raised, fixed, objected := "", "", "", "", ""
+		command, asked, raised, fixed, objected, base := "", "", "", "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
@@ -166,8 +181,11 @@ func (m Marker) seal(body string) string {
 		if len(m.Objected) > 0 {
 			objected = " objected=" + strings.Join(m.Objected, ",")
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, hex.EncodeToString(m.mac(rest)))
+		if m.Base != "" {
+			base = " base=" + m.Base
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, base, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -193,6 +211,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if len(m.Objected) > 0 {
 		fields = append(fields, "objected="+strings.Join(m.Objected, ","))
+	}
+	if m.Base != "" {
+		fields = append(fields, "base="+m.Base)
 	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
@@ -241,8 +262,8 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[12], after
-		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked = sub[2], sub[4], sub[7], sub[8]
+		h.kid, h.mac, h.rest = sub[1], sub[13], after
+		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked, h.m.Base = sub[2], sub[4], sub[7], sub[8], sub[12]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])

@@ -79,9 +79,15 @@ func TestStickyMarker(t *testing.T) {
 }
 
 func TestMarkerIsProven(t *testing.T) {
-	s, want := sealed(t), testMarker()
+	want := testMarker()
+	want.Base = BaseNamed("main")
+	out, err := Comment("# Report\n\nAll is well.", want, testPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := out[0].String()
 	got, err := Verify(s, want.Key, want.RepoID, want.PR)
-	if err != nil || got.Run != want.Run || got.Round != 2 || got.Part != 1 || got.Parts != 1 || got.Nonce != want.Nonce || got.ReviewID != want.ReviewID {
+	if err != nil || got.Run != want.Run || got.Round != 2 || got.Part != 1 || got.Parts != 1 || got.Nonce != want.Nonce || got.ReviewID != want.ReviewID || got.Base != want.Base {
 		t.Fatalf("Verify = %+v, %v", got, err)
 	}
 	if _, err := Verify(strings.TrimRight(strings.ReplaceAll(s, "\n", "\r\n"), "\r\n"), want.Key, want.RepoID, want.PR); err != nil {
@@ -96,6 +102,14 @@ func TestMarkerIsProven(t *testing.T) {
 		"more than one":        func() error { _, err := Verify(s+PlainMarker, want.Key, want.RepoID, 7); return err },
 		"an edited body":       func() error { _, err := Verify(s+"x", want.Key, want.RepoID, 7); return err },
 		"plain marker only":    func() error { _, err := Verify(PlainMarker+"\n\nx", want.Key, want.RepoID, 7); return err },
+		"another base branch": func() error {
+			_, err := Verify(strings.Replace(s, want.Base, BaseNamed("dev"), 1), want.Key, want.RepoID, 7)
+			return err
+		},
+		"no base branch": func() error {
+			_, err := Verify(strings.Replace(s, " base="+want.Base, "", 1), want.Key, want.RepoID, 7)
+			return err
+		},
 		"another part": func() error {
 			_, err := Verify(strings.Replace(s, "part=1/1", "part=1/2", 1), want.Key, want.RepoID, 7)
 			return err

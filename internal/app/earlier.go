@@ -204,14 +204,20 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 	if err != nil {
 		return nil, err
 	}
-	if known.Result == nil {
-		st, err := r.requested(ctx, id)
-		return &orchestrator.Stored{
-			Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: known.Head}}, Unfinished: true,
-			Scans: err == nil && st.Quick != nil && st.Quick.Tier != escalate.Auto,
-		}, nil //nolint:nilerr // what nobody can read may be a full review
+	st, unread := r.requested(ctx, id)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	out := &orchestrator.Stored{Result: *known.Result}
+	if unread != nil { // what nobody can read may be a full review, for any branch
+		st = stored{}
+	}
+	if known.Result == nil {
+		return &orchestrator.Stored{
+			Result: review.RunResult{Run: id, Receipt: review.Receipt{HeadSHA: known.Head}}, Base: st.BaseRef, Unfinished: true,
+			Scans: st.Quick != nil && st.Quick.Tier != escalate.Auto,
+		}, nil
+	}
+	out := &orchestrator.Stored{Result: *known.Result, Base: st.BaseRef}
 	if out.Result.Receipt.HeadSHA != req.Head {
 		return out, nil
 	}
@@ -225,10 +231,9 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 		}
 		break
 	}
-	st, err := r.requested(ctx, id)
-	if err != nil {
+	if unread != nil {
 		out.Other = "its answers cannot be read"
-		return out, nil //nolint:nilerr // what cannot be read answers nothing
+		return out, nil // what cannot be read answers nothing
 	}
 	had, err := json.Marshal(st.Setup)
 	if err != nil {
