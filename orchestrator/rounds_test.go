@@ -51,6 +51,8 @@ type stage struct {
 	kept  map[string]string
 	// brief is one more file of the brief.
 	brief review.BriefFile
+	// briefs, when set, gives one more file of the brief of a range.
+	briefs func(Range) review.BriefFile
 	// fixFails is what a try of the fixer fails with.
 	fixFails error
 	// silent are reviewers that give no answer at a head.
@@ -96,8 +98,11 @@ func (s *stage) ReadFile(ctx context.Context, _, _ string) ([]byte, error) {
 func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {
 	return diff.Parse(s.diffs[a[:1]+".."+b[:1]])
 }
-func (s *stage) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
+func (s *stage) Brief(_ context.Context, at Range, _ ContextOptions, _ review.Limits) (review.Brief, error) {
 	b := review.Brief{Status: "ok", Files: []review.BriefFile{changed("a.go")}}
+	if s.briefs != nil {
+		b.Files = append(b.Files, s.briefs(at))
+	}
 	if s.brief.Path != "" {
 		b.Files = append(b.Files, s.brief)
 	}

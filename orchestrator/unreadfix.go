@@ -10,7 +10,8 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
-// unseen refuses a fix that writes where the next round reads nothing.
+// unseen refuses a fix that writes where the next round reads nothing: where no review looks, and where this round was given a file that the fix makes unreadable, such as
+// by the name of an encoding (threats.md T783).
 func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 	if work.Tip == "" {
 		return nil
@@ -29,7 +30,16 @@ func (j *fixing) unseen(ctx context.Context, work *review.FixWork) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f review.LeftOut) bool { return !wrote[sanitize.MaskSpelled(f.Path)] })
+	left := map[string]bool{}
+	for _, f := range j.judged.Inputs.Snapshot.Brief.Files {
+		if f.Omitted != "" {
+			left[sanitize.MaskSpelled(f.Path)] = true
+		}
+	}
+	files = slices.DeleteFunc(files, func(f review.LeftOut) bool {
+		name := sanitize.MaskSpelled(f.Path)
+		return !wrote[name] || !f.Excused && left[name]
+	})
 	if refused := pushpolicy.Unread(files, j.req.Fix.Allow); len(refused) > 0 {
 		work.Refusals = append(work.Refusals, refused...)
 		work.Tip, work.Commits = "", nil // nothing of it is let through
@@ -47,6 +57,7 @@ func (l *Loop) unseenWork(ctx context.Context, req Request, o review.JobOrder, w
 	if err != nil {
 		return err
 	}
+	files = slices.DeleteFunc(files, func(f review.LeftOut) bool { return !f.Excused })
 	if refused := pushpolicy.Unread(files, nil); len(refused) > 0 {
 		w.Refusals = append(w.Refusals, refused...)
 		w.Tip = ""

@@ -32,6 +32,7 @@ var table = map[string]int{
 	"internal/drafts":     0,
 	"internal/values":     0,
 	"internal/lang":       0,
+	"internal/lineends":   0,
 
 	"internal/testkit/eventually": 0, // imports nothing, for tests of every floor
 	"internal/testkit/webhooks":   0, // likewise

@@ -33,7 +33,7 @@ const (
 
 // Check gives every rule the changes break, in their order; none means that they may be pushed. allow are doublestar globs
 // the operator opens: they lift protected-path, binary, deleted-test and skipped-test for the paths they match, never the
-// rules about what git or a file system would make of a name or a mode. paths are all files of the tree the changes lead to,
+// rules about what git or a file system would make of a name, a mode or a line. paths are all files of the tree the changes lead to,
 // for the rules that compare names; without them nothing is said about a tree that is left empty.
 func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 	var refused []review.Refusal
@@ -42,6 +42,7 @@ func Check(changes []Change, l Limits, allow, paths []string) []review.Refusal {
 		open := opened(allow, c)
 		refused = append(refused, kinds(c)...)
 		refused = append(refused, tree.names(c)...)
+		refused = append(refused, hiddenLines(c)...)
 		if open {
 			continue
 		}

@@ -47,10 +47,14 @@ func (t TestChange) String() string {
 	return s
 }
 
-// Tests names the tests the changes deleted or skipped, and all other files of tests they touch, in the order of the changes. It reads lines by patterns, for the languages it knows; of all others it knows test files by their name and folder.
+// Tests names the tests the changes deleted or skipped, and all other files of tests they touch, in the order of the changes. It reads lines by patterns, for the languages it knows, and ends them where any reader does; of all others it knows test files by their name and folder.
 // A test that stands under the same name elsewhere in the changes, in a file that the same runner collects, was moved, not deleted.
 func Tests(changes []Change) []TestChange {
 	var found []TestChange
+	changes = slices.Clone(changes)
+	for i, c := range changes {
+		changes[i].Added, changes[i].Removed = apart(c.Added), apart(c.Removed)
+	}
 	kept := newMoves(changes)
 	for _, c := range changes {
 		of := append(kept.deleted(c), replaced(c)...)

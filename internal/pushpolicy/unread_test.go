@@ -15,6 +15,7 @@ func TestUnread(t *testing.T) {
 	}, []string{"vendor/opened/**"})
 	want := []review.Refusal{
 		{Rule: RuleUnread, Path: "vendor/x/a.go", Detail: "no review reads what is written there: vendored"},
+		{Rule: RuleUnread, Path: "src/huge.go", Detail: "no review reads what is written there: too large"},
 		{Rule: RuleUnread, Path: `"vendor/caf\351.go"`, Detail: "no review reads what is written there: vendored"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

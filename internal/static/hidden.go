@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/lineends"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -60,14 +61,6 @@ func hiddenText(f *file) []hit {
 // lineEnds are characters at which some reader of a file ends the line, and editors do not: what stands behind a comment is code.
 const lineEnds = "line ends of other kinds"
 
-func endsLine(r rune) bool {
-	switch r {
-	case '\r', '\v', '\f', 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029:
-		return true
-	}
-	return false
-}
-
 // concealed names the hidden characters of a line that have no ordinary use where they stand. Ordinary are a byte order
 // mark at the top, one variation selector behind a sign, and the tags of a flag.
 func concealed(line string, first bool) string {
@@ -84,7 +77,7 @@ func concealed(line string, first bool) string {
 		}
 		run = 0
 		switch {
-		case endsLine(r) && strings.TrimSpace(line[:i]) != "" && strings.TrimSpace(line[i:]) != "":
+		case lineends.Is(r) && strings.TrimSpace(line[:i]) != "" && strings.TrimSpace(line[i:]) != "":
 			return lineEnds
 		case r == 0x1F3F4: // the black flag, which tags turn into a country's
 			flag = true
