@@ -154,6 +154,19 @@ func (s Snapshot) size() *gate.Facts {
 	return &gate.Facts{Complexity: gate.Assess(files, pushpolicy.Protected), Small: gate.Small(files, pushpolicy.Protected)}
 }
 
+// lines is how many changed lines the pull request counts for. What reviews leave out makes it no larger than GitHub says.
+func (s Snapshot) lines() int {
+	n := 0
+	for _, f := range s.Brief.Files {
+		if f.Omitted == "" {
+			n += f.Lines()
+		} else {
+			n += f.Additions + f.Deletions
+		}
+	}
+	return max(n, s.PR.Additions+s.PR.Deletions)
+}
+
 // gateFiles are the changed files as the rule on complexity looks at them.
 func gateFiles(b review.Brief) (out []gate.File) {
 	elsewhere := append(coverage.Submodules(b), coverage.Pointers(b)...)
@@ -171,7 +184,7 @@ func gateFiles(b review.Brief) (out []gate.File) {
 			}
 		}
 		out = append(out, gate.File{
-			Path: spelling.Raw(f.Path), OldPath: spelling.Raw(f.OldPath), Lines: f.Additions + f.Deletions, Plain: plain,
+			Path: spelling.Raw(f.Path), OldPath: spelling.Raw(f.OldPath), Lines: f.Lines(), Plain: plain,
 			Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary && !masks.InName(f.Path) && !masks.InName(f.OldPath),
 		})
 	}

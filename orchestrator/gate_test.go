@@ -258,6 +258,7 @@ func TestGateFiles(t *testing.T) {
 		want   gate.File
 	}{
 		"two lines":    {func(*review.BriefFile) {}, gate.File{Path: "x", Lines: 2, Whole: true, Plain: true}},
+		"long lines":   {func(f *review.BriefFile) { f.Size = 300 }, gate.File{Path: "x", Lines: 300, Whole: true, Plain: true}},
 		"left out":     {func(f *review.BriefFile) { f.Omitted = "generated" }, gate.File{Path: "x", Lines: 2, Plain: true}},
 		"partly given": {func(f *review.BriefFile) { f.HunksGiven = 0 }, gate.File{Path: "x", Lines: 2, Plain: true}},
 		"new":          {func(f *review.BriefFile) { f.Change, f.Diff = "added", "new file mode 100644\n"+header }, gate.File{Path: "x", Lines: 2, Whole: true}},

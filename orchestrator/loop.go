@@ -93,6 +93,8 @@ type progress struct {
 	spent, read time.Duration
 	// own is the pull request as the first round saw it, without any fix.
 	own review.PullRequest
+	// lines is how large it was then, as the scope brake counts.
+	lines int
 	// seen are the findings of all rounds as each saw them.
 	seen []sighting
 	// judged is what the last review came to; nil before the first.
@@ -198,7 +200,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	p.read = seconds(facts.Seconds)
 	p.spent += p.read
 	if p.round == 1 {
-		p.own = snap.PR
+		p.own, p.lines = snap.PR, snap.lines()
 	}
 	p.gate.facts, p.objected = snap.Gate, snap.objected()
 	if err := l.reviewing(ctx, steps, req, p, facts); err != nil {

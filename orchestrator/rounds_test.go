@@ -561,6 +561,14 @@ func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 	s.says[sha(2)] = map[string][]review.Finding{"alpha": {at(review.P1, 120, "B", nilMap)}}
 	s.fixes, s.diffs["1..2"], s.diffs["2..3"] = []review.FixWork{fixes(sha(2), "A"), fixes(sha(3), "B")}, edited(10), edited(120)
 	s.size = map[string]int{sha(1): 30, sha(2): 90, sha(3): 150}
+	long := 0
+	s.briefs = func(at Range) review.BriefFile {
+		f := changed("b.go")
+		if f.Size = long; at.Head != sha(1) {
+			f.Size = 900
+		}
+		return f
+	}
 	s.run(t, newSteps(), nil)
 	for _, o := range s.orders {
 		if o.First != sha(1) || o.PRLines != 30 || o.PRFiles != 3 {
@@ -569,6 +577,12 @@ func TestTheScopeBrakeStaysWhereItWas(t *testing.T) {
 	}
 	if len(s.orders) != 2 {
 		t.Errorf("%d fixes", len(s.orders))
+	}
+	// Long lines are as many as what a fix does to them (threats.md T784).
+	s.orders, s.head, long = nil, sha(1), 400
+	s.run(t, newSteps(), nil)
+	if len(s.orders) != 2 || s.orders[0].PRLines != 402 || s.orders[1].PRLines != 402 {
+		t.Errorf("%+v", s.orders)
 	}
 }
 

@@ -188,7 +188,7 @@ func (in Inputs) changeFacts() escalate.Facts {
 				f.Masked = cmp.Or(f.Masked, spelling.Raw(name))
 			}
 		}
-		f.Lines += file.Additions + file.Deletions
+		f.Lines += file.Lines()
 	}
 	return f
 }

@@ -23,7 +23,7 @@ type FixOrder struct {
 	// Guidance are the names and globs of context.guidance, which are protected.
 	Guidance []string
 	// First is the head the run began with, before any fix; empty means Reviewed. PRFiles and PRLines are the size of the pull
-	// request's own diff there. The scope brake holds all fixes together against that.
+	// request's own diff there, of which a long line is several lines (BriefFile.Lines). The scope brake holds all fixes together against that.
 	First            string
 	PRFiles, PRLines int
 	// At is the author and committer date of every commit: one order, one set of object ids, however often it is carried out on
@@ -45,7 +45,7 @@ type FixWork struct {
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// Tests are the tests that the work since FixOrder.Reviewed changes, adds, skips or deletes, in words.
 	Tests []string `json:"tests,omitempty"`
-	// Files and Lines are how much the work since FixOrder.Reviewed changes, refused work included.
+	// Files and Lines are how much the work since FixOrder.Reviewed changes, refused work included; a long line is several.
 	Files int `json:"files"`
 	Lines int `json:"lines"`
 	// Notes say what a reader of the report should know: how the work was taken out, what was not used of it.

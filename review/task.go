@@ -194,6 +194,9 @@ type BriefFile struct {
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
 	Hunks     int    `json:"hunks"`
+	// Size is how many changed lines the file counts for where the size of a change decides something: more than Additions and Deletions
+	// where lines are long, or hold what ends a line for others than git. 0 is not known.
+	Size int `json:"size,omitempty"`
 	// Diff is this file's unified diff; empty when Omitted says why.
 	Diff string `json:"diff,omitempty"`
 	// Context are regions of the head version around the changes, in line order, not overlapping.
@@ -207,6 +210,9 @@ type BriefFile struct {
 	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
 	HunksGiven int `json:"hunksGiven"`
 }
+
+// Lines is how many changed lines the file counts for where the size of a change decides something.
+func (f BriefFile) Lines() int { return max(f.Additions+f.Deletions, f.Size) }
 
 // RelatedFile is code of the head version outside the diff. No line of it is shown elsewhere.
 type RelatedFile struct {

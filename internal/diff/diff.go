@@ -3,6 +3,8 @@ package diff
 import (
 	"strings"
 	"sync"
+
+	"github.com/prloop/prloop/internal/lineends"
 )
 
 // Change says what happened to a file, in the words of review.BriefFile.
@@ -67,6 +69,19 @@ type Hunk struct {
 
 // Header is Raw's part before the first hunk: the diff --git line up to +++.
 func (f *File) Header() string { return f.Raw[:f.header] }
+
+// Size is how many lines the file's change counts for where its size decides something (lineends.Size).
+func (f *File) Size() int {
+	n := 0
+	for i := range f.Hunks {
+		for l := range f.Hunks[i].Lines() {
+			if l.Op != ' ' {
+				n += lineends.Size(l.Text)
+			}
+		}
+	}
+	return n
+}
 
 // Has reports whether line is on the head side of one of the file's hunks, which is where GitHub lets a comment stand.
 func (f *File) Has(line int) bool {

@@ -47,7 +47,7 @@ type Facts struct {
 	Paths []string
 	// Masked is the name of a changed file of which a part is masked; empty when there is none. No path is ruled out for it.
 	Masked string
-	// Lines is how many lines were added and removed.
+	// Lines is how many lines were added and removed; a long one counts as several (review.BriefFile.Lines).
 	Lines int
 	// Labels are those that stand, Held others that were taken off by nobody who may.
 	Labels, Held []string

@@ -31,7 +31,7 @@ const (
 type File struct {
 	// Path is its name, OldPath that of before when it was renamed or copied.
 	Path, OldPath string
-	// Lines is how many lines were added and removed.
+	// Lines is how many lines were added and removed; a long one counts as several (review.BriefFile.Lines).
 	Lines int
 	// Whole is true when reviewers were given all of its change: it is text, and nothing of it was left out.
 	Whole bool

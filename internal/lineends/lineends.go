@@ -1,5 +1,5 @@
 // Package lineends says where a line ends for anybody who reads it: git ends one at a line feed alone, and interpreters, package managers and editors know more signs
-// (threats.md T726).
+// (threats.md T726). It says too how much a line holds.
 package lineends
 
 import "strings"
@@ -33,4 +33,20 @@ func Split(line string) []string {
 		parts = append(parts, line[:i])
 		line = strings.TrimLeftFunc(line[i:], Is)
 	}
+}
+
+// perLine is how many bytes of a line count as another one: code may stand in one line without any sign that ends it.
+const perLine = 200
+
+// Size is how many lines a line of git's counts for where the size of a change decides something: one, one for each other sign in it that ends a line, and one for each
+// 200 bytes (threats.md T784).
+func Size(line string) int {
+	line = Text(line)
+	n := 1 + len(line)/perLine
+	for _, r := range line {
+		if Is(r) {
+			n++
+		}
+	}
+	return n
 }

@@ -1,5 +1,7 @@
 package pushpolicy
 
+import "github.com/prloop/prloop/internal/lineends"
+
 // Change is one file that differs between two trees.
 type Change struct {
 	// Path is slash-separated: the name in the new tree, or the old one of a deleted file.
@@ -100,10 +102,14 @@ func (c Change) written() int64 {
 	return n
 }
 
-// Totals are the files and the added and removed lines of a fix, as the scope brake counts them.
+// Totals are the files and the added and removed lines of a fix, as the scope brake counts them: a long line is several (lineends.Size).
 func Totals(changes []Change) (files, lines int) {
 	for _, c := range changes {
-		lines += len(c.Added) + len(c.Removed)
+		for _, changed := range [][]Line{c.Added, c.Removed} {
+			for _, l := range changed {
+				lines += lineends.Size(l.Text)
+			}
+		}
 	}
 	return len(changes), lines
 }

@@ -237,6 +237,7 @@ func TestCheckSizes(t *testing.T) {
 		{"the scope brake leaves room for a test", many(10), Brake(1, 1), nil},
 		{"twice a large pull request is allowed", many(60), Brake(30, 1000), nil},
 		{"the scope brake counts lines", []Change{{Path: "a", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(1, make([]string, 201)...)}}, Brake(1, 1), []string{RuleScopeBrake}},
+		{"a long line is several (threats.md T784)", []Change{{Path: "a", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(1, strings.Repeat("x", 50_000))}}, Brake(1, 1), []string{RuleScopeBrake}},
 		{"limits can be set", many(3), Limits{Files: 2}, []string{RuleTooManyFiles}},
 	} {
 		if got := rules(Check(c.changes, c.limits, nil, nil)); !slices.Equal(got, c.want) {

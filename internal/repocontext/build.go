@@ -124,7 +124,7 @@ func (b *builder) build(ctx context.Context) error {
 
 func (b *builder) describe(f *diff.File) review.BriefFile {
 	bf := review.BriefFile{Path: spelling.Name(f.Path), OldPath: spelling.Name(f.OldPath), Change: string(f.Change), Language: lang.Of(f.Path),
-		Additions: f.Additions, Deletions: f.Deletions, Hunks: len(f.Hunks)}
+		Additions: f.Additions, Deletions: f.Deletions, Hunks: len(f.Hunks), Size: f.Size()}
 	if b.o.excluded(f.Path) || (f.OldPath != "" && b.o.excluded(f.OldPath)) {
 		bf.Omitted = OmittedExcluded
 	} else {

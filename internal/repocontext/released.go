@@ -147,7 +147,7 @@ func (b *builder) giveWhole(ctx context.Context, files []int) error {
 			case len(text) > 0:
 				if all, ok := wholly(f, text); ok {
 					*f, b.whole[i] = all, true
-					bf.Additions, bf.Deletions, bf.Hunks = f.Additions, f.Deletions, len(f.Hunks)
+					bf.Additions, bf.Deletions, bf.Hunks, bf.Size = f.Additions, f.Deletions, len(f.Hunks), f.Size()
 				} else {
 					bf.Omitted = omittedUnread
 				}
