@@ -249,7 +249,7 @@ func (l *Loop) lineComments(req Request, round int, judged Judgement, nonce stri
 	head := judged.Inputs.Snapshot.Range.Head
 	for i, p := range judged.proposed {
 		m := l.marker(req, round, nonce)
-		m.Part, m.Parts = i+2, len(judged.proposed)+1
+		m.Part, m.Parts, m.Base = i+2, len(judged.proposed)+1, sanitize.BaseNamed(req.base(judged.Inputs.Snapshot.PR))
 		var block []sanitize.Value
 		for _, f := range append(conversation.Opening(p.lead, p.identity, p.shown.By, p.place.Line, head), conversation.Also(p.lead, p.also)...) {
 			block = append(block, sanitize.Value(f))

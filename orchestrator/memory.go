@@ -25,7 +25,7 @@ func (l *Loop) opener(pr review.PullRequest, ours func(review.Comment) bool, acc
 		case !ours(c):
 			o.Err = errOther
 		default:
-			o.Nonce, o.Part, o.Own = m.Nonce, m.Part, true
+			o.Nonce, o.Part, o.Base, o.Own = m.Nonce, m.Part, m.Base, true
 			o.Block, _ = sanitize.NoteBlock(c.Body)
 		}
 		return o

@@ -33,14 +33,18 @@ const goneReason = "the code this was about is gone, and nobody who read the who
 
 // cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
 // quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a judge maintains, and what somebody who may block contradicts who saw the changed
-// code (threats.md T515).
+// code (threats.md T515), and what a review of a change to another branch opened (threats.md T788).
 func (j verdict) cures() (out []cure) {
 	s := j.in.Snapshot.Conversation
 	if s == nil || !j.whole() {
 		return nil
 	}
 	answered, aside := j.in.rulings(), j.threadsAside()
+	base := sanitize.BaseNamed(j.in.Request.base(j.in.Snapshot.PR))
 	for i, t := range s.Threads {
+		if t.Base != "" && t.Base != base { // the whole change to another branch is another change
+			continue
+		}
 		if !j.in.stale(t) || slices.Contains(j.threads, i) || aside[i] || answered[i].Status == conversation.Resolved || answered[i].maintained ||
 			j.in.Snapshot.persons().Contradicts(t, j.in.Snapshot.Range.Head) {
 			continue

@@ -122,6 +122,8 @@ type Thread struct {
 	// Head is the commit it was opened on, Opened when.
 	Head   string    `json:"head"`
 	Opened time.Time `json:"-"`
+	// Base is the base branch of the review that opened it, as markers name it; empty where nobody knows.
+	Base string `json:"base,omitempty"`
 	// Closed is true when GitHub shows the thread as resolved, ClosedBy who did that, as far as GitHub says, and ClosedByBot whether that is an app.
 	Closed      bool   `json:"closed,omitempty"`
 	ClosedBy    string `json:"closed_by,omitempty"`
@@ -189,6 +191,8 @@ type Opened struct {
 	Nonce string
 	Part  int
 	Block string
+	// Base is the base branch of the review that posted it, as markers name it; empty where it does not say.
+	Base string
 	// Err says why it is not a comment of ours for this pull request, in words for people; nil when it is.
 	Err error
 }
@@ -319,7 +323,7 @@ func (r *rebuilding) thread(t review.Thread) {
 		ID: strconv.FormatInt(root.DatabaseID, 10), Node: t.ID, URL: root.URL, File: t.File, Status: Pending, Score: b.Score, Identity: b.Identity,
 		Assessment: Assessment{b.Finding, b.Assessment, b.Score}, Category: b.Category, Priority: b.Priority, Evidence: b.Evidence, Head: b.Head, Closed: t.Resolved,
 		Unresolvable: t.Unresolvable, Origin: Stood{b.Line, [2]int{b.QuoteFrom, b.QuoteTo}},
-		Opened: root.CreatedAt.UTC(),
+		Opened: root.CreatedAt.UTC(), Base: o.Base,
 	}
 	if t.Line != nil {
 		out.Line = *t.Line
