@@ -15,7 +15,7 @@ import (
 )
 
 // judge makes prloop's own commits of what was taken and holds them against the push policy: each new commit, because a
-// branch keeps what a later one undoes, and all since the reviewed head together.
+// branch keeps what a later one undoes, and all since the reviewed head together. What they write and the whole does not show is not pushed.
 func (b *Workspace) judge(ctx context.Context, o review.FixOrder, taken []git.Taken, work *outcome) error {
 	made, err := b.Repo.Rewrite(ctx, o.From, taken, signature(o))
 	if err != nil {
@@ -32,7 +32,15 @@ func (b *Workspace) judge(ctx context.Context, o review.FixOrder, taken []git.Ta
 		}
 	}
 	if tip != o.From && len(work.Refusals) == 0 && work.Files > 0 {
-		work.Tip, work.Commits = tip, commitsOf(commits)
+		if commits, err = b.join(ctx, o, commits, work); err != nil && !work.refused(err) {
+			return err
+		}
+	}
+	if len(work.Apart) > 0 {
+		made = nil // none of what the fixer calls its commits is left
+	}
+	if tip != o.From && len(work.Refusals) == 0 && work.Files > 0 {
+		work.Tip, work.Commits = commits[len(commits)-1].Commit, commitsOf(commits)
 	}
 	work.settle(o, made, commits)
 	return nil
