@@ -71,7 +71,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	state := conversation.Rebuild(discussion, l.opener(pr, ours, viewer))
 	objections.Maintain(&state, kept)
 	snap.Conversation = &state
-	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, objections.Settlers(discussion, kept)); err != nil {
+	if snap.People, err = l.people(ctx, req, pr, discussion, state, t.people, append(objections.Settlers(discussion, kept), objections.Resolvers(discussion)...)); err != nil {
 		return fixed, err
 	}
 	snap.Discussion, snap.Pretenders = withoutMarked(discussion, ours)

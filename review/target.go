@@ -195,6 +195,8 @@ type Thread struct {
 	Cured bool `json:"cured,omitempty"`
 	// Lost is true of one in which somebody objected, and that prloop knows no more as its own: its first comment was changed or deleted, or all of it.
 	Lost bool `json:"lost,omitempty"`
+	// Overruled is true of a thread that people began and in which somebody says P0 or P1, where whoever resolved it does not settle that.
+	Overruled bool `json:"overruled,omitempty"`
 	// Unresolvable is true of a thread that the account which prloop reads and posts as may not resolve, or, where it is resolved, not open again.
 	Unresolvable bool `json:"unresolvable,omitempty"`
 	// ResolvedBy is who resolved it, as far as GitHub says: it names no apps.

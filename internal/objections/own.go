@@ -38,11 +38,14 @@ func WithoutOwn(d review.Discussion, s conversation.State, people conversation.P
 			})
 		case !t.Own:
 			t.Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.Deleted })
+			if at, over := Overruled(people, t); over {
+				t.Resolved, t.Overruled, t.Comments = false, true, t.Comments[at:]
+			}
 		}
 		if strings.HasPrefix(t.ID, lostThread) && !t.Lost {
 			continue
 		}
-		if t.Own || t.Cured {
+		if t.Own || t.Cured || t.Overruled {
 			t.Comments = slices.Clone(t.Comments)
 			for i, c := range t.Comments {
 				if people.Voice(c.Author.Login, c.Author.Bot).Author {

@@ -95,12 +95,12 @@ func ofThread(t review.Thread) (f review.Finding, ok bool) {
 	}
 	first := said[0]
 	priority := urgency(first.Body, review.MayBlock(first.Author.Association))
-	if t.Cured { // what somebody says is grave there is what counts
+	if t.Cured || t.Overruled { // what somebody says is grave there is what counts
 		for _, c := range said {
 			priority = min(priority, urgency(c.Body, review.MayBlock(c.Author.Association)))
 		}
 	}
-	if t.Outdated && !t.Cured && priority.Rank() >= review.P2.Rank() {
+	if t.Outdated && !t.Cured && !t.Overruled && priority.Rank() >= review.P2.Rank() {
 		priority = review.P3
 	}
 	f = review.Finding{
@@ -129,6 +129,10 @@ func suggestion(t review.Thread) string {
 	if t.Cured {
 		return "This was said of what is to have cured a finding of prloop. If nothing is left to do, resolve the thread; only then it does not count."
 	}
+	if t.Overruled {
+		return "The thread was resolved, but not by who says this as P0 or P1, nor by somebody else whose resolving settles it. Who said it, or somebody else who may write to this repository and did not open the " +
+			"pull request, can settle this by resolving the thread: open it again first. In a pull request of an app only who said it can. Until then the finding counts."
+	}
 	return "Answer or resolve the thread."
 }
 
@@ -155,12 +159,12 @@ func ofReview(r review.Review) (f review.Finding, ok bool) {
 	return f, true
 }
 
-// readable drops what is empty and what somebody collapsed. In a thread that prloop opened, where only what is read counts, that does not silence who may block:
+// readable drops what is empty and what somebody collapsed. In a thread that prloop opened, where only what is read counts, or that counts although it is resolved, that does not silence who may block:
 // GitHub does not say who hid it.
 func readable(t review.Thread) []review.Comment {
 	var out []review.Comment
 	for _, c := range t.Comments {
-		if (!c.Minimized || (t.Own || t.Cured) && review.MayBlock(c.Author.Association)) && strings.TrimSpace(c.Body) != "" {
+		if (!c.Minimized || (t.Own || t.Cured || t.Overruled) && review.MayBlock(c.Author.Association)) && strings.TrimSpace(c.Body) != "" {
 			out = append(out, c)
 		}
 	}
