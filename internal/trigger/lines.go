@@ -44,12 +44,18 @@ func (l line) plain(from, to int) bool {
 // without a mark, so that the words of others look like those of whoever answers.
 var mailAddress = lazyregexp.New(`(?i)\*\*\*@\*\*\*\.\*\*\*|\bnotifications@github\.com|@(?:noreply|reply)\.github\.com`)
 
+// blankLine ends a paragraph.
+var blankLine = lazyregexp.New(`\n[ \t]*\n`)
+
 // lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element, and above what a mail quotes.
 func lines(comment string) (out []line) {
 	comment = strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n")
 	src, end := []byte(comment), len(comment)
 	if m := mailAddress.FindStringIndex(comment); m != nil {
-		end = strings.LastIndexByte(comment[:m[0]], '\n') + 1
+		end = 0 // the paragraph: a long name before the address stands in lines of its own
+		if blank := blankLine.FindAllStringIndex(comment[:m[0]], -1); blank != nil {
+			end = blank[len(blank)-1][1]
+		}
 	}
 	words, open := bytes.Repeat([]byte{' '}, len(src)), elements(nil)
 	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {

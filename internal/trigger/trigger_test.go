@@ -336,6 +336,7 @@ func TestQuotesOfMailsAskForNothing(t *testing.T) {
 		"in Chinese":       "在 2026年11月23日，somebody ***@***.***> 写道：\n\n",
 		"on a telephone":   "On Monday, somebody <***@***.***> wrote:\n",
 		"an own address":   "On Monday, acme/widgets <reply+ABC@REPLY.github.com> wrote:\n\n",
+		"a long name":      "On Mon, Nov 30, 2026 at 6:48 AM Mallory Anne Elisabeth von Featherstonehaugh\n!docs-drift all of it\n!prloop stop\n***@***.***> wrote:\n\n",
 		"asking at a line": "!prloop help to ***@***.***\n",
 	} {
 		for _, ask := range []string{"!prloop fix", "!docs-drift everything", "@review-bot stop"} {
