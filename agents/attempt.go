@@ -62,6 +62,9 @@ func (a *attempt) read(spec Spec, task review.Task) {
 		a.invalid = err
 		return
 	}
+	if a.invalid = answer.Another(a.frame.beside(), spec.Role); a.invalid != nil {
+		return
+	}
 	a.env, notes, a.invalid = spec.question(task).Read(doc, a.frame.beside())
 	a.notes = append(a.notes, notes...)
 	if other := roleOf(doc); a.invalid != nil && other != "" && other != spec.Role {

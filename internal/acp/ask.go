@@ -166,7 +166,7 @@ func (s *session) answer(t turn) (doc []byte, fallback bool, err error) {
 	if valid != nil {
 		return valid, false, nil
 	}
-	doc, err = lastObject(t.text, answer.Key(s.spec.Role), s.desk.check)
+	doc, err = lastObject(t.text, s.spec.Role, s.desk.check)
 	claim := (*answer.ClaimError)(nil)
 	switch err = s.desk.again(err); {
 	case err == nil, errors.As(err, &claim):
@@ -247,7 +247,7 @@ func (s *session) said(q answer.Question, out outcome) answer.Said {
 	} else {
 		a.Others = append(a.Others, out.text)
 		if q.Task.Role == review.RoleFixer {
-			doc, _ := lastObject(out.text, answer.Key(q.Task.Role), func([]byte) error { return nil })
+			doc, _ := lastObject(out.text, q.Task.Role, func([]byte) error { return nil })
 			a.Others = append(a.Others, doc)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/review"
 )
 
 func TestDesk(t *testing.T) {
@@ -71,14 +73,16 @@ func TestLastObject(t *testing.T) {
 	for _, row := range []struct{ name, text, want, err string }{
 		{"prose and code around it", `if (a) { b } says {"findings":["good"]} and {"other":1}`, `{"findings":["good"]}`, ""},
 		{"braces in strings", `{"findings":["good } {"]}`, `{"findings":["good } {"]}`, ""},
-		{"an invalid sketch before it is passed over", `{"findings":[]} {"findings":["good"]}`, `{"findings":["good"]}`, ""},
+		{"a sketch before it may be what was meant (threats.md T789)", `{"findings":[]} {"findings":["good"]}`, "", "may hold another"},
+		{"so may one that is cut off", `{"findings":["good",1 {"findings":["good"]}`, "", "may hold another"},
+		{"and one before many braces", "{\"findings\":[\"good\",1]}" + strings.Repeat(`{"a": b}`, 100) + `{"findings":["good"]}`, "", "may hold another"},
 		{"the same twice is one answer", `{"findings":["good"]} {"findings":["good"]}`, `{"findings":["good"]}`, ""},
-		{"two different answers are none (threats.md T85)", `{"findings":["good",1]} {"findings":["good",2]}`, "", "more than one"},
+		{"two different answers are none (threats.md T85)", `{"findings":["good",1]} {"findings":["good",2]}`, "", "may hold another"},
 		{"an object that is cut off", `{"findings":["good"`, "", "no JSON object"},
 		{"no object at all", `fine`, "", "no JSON object"},
-		{"thousands of openings cost little", strings.Repeat(`{"a":`, 100_000), "", "no JSON object"},
+		{"thousands of openings cost little", strings.Repeat(`{"a":`, 100_000), "", "too long"},
 	} {
-		got, err := lastObject([]byte(row.text), "findings", fine)
+		got, err := lastObject([]byte(row.text), review.RoleReviewer, fine)
 		if string(got) != row.want || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("%s: %s, %v", row.name, got, err)
 		}

@@ -83,15 +83,19 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			return zero, nil, err
 		}
 		if r.fault == "" {
-			doc, beside := apart(r.text)
-			got, notes, err := decode([]byte(doc))
+			doc, beside, err := apart(r.text)
+			var got T
+			var notes []string
+			if err == nil {
+				got, notes, err = decode(doc)
+			}
 			claim := (*answer.ClaimError)(nil)
 			switch over := errors.As(err, &claim); {
 			case err == nil, over && try == attempts:
-				m.beside = []byte(beside)
+				m.beside = beside
 				return got, notes, nil
 			case over:
-				held = &accepted[T]{got, notes, []byte(beside)}
+				held = &accepted[T]{got, notes, beside}
 			}
 			r.fault = err.Error()
 		}

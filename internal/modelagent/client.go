@@ -15,6 +15,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
@@ -405,6 +406,11 @@ func bare(text string) string {
 		if _, after, closed := strings.Cut(rest, "</think>"); closed {
 			text = strings.TrimSpace(after)
 		}
+		if i := strings.LastIndex(text, "</think>"); i >= 0 { // thoughts may quote a file that has this, and so may an answer
+			if last := strings.TrimSpace(text[i+len("</think>"):]); strings.HasPrefix(last, "{") || strings.HasPrefix(last, "```") {
+				text = last
+			}
+		}
 	}
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
 		if inner, closed := strings.CutSuffix(rest, "```"); closed {
@@ -419,12 +425,13 @@ func bare(text string) string {
 // fencedJSON is a code fence of JSON, or of no language, that holds an object. No JSON text has a line that begins with a fence.
 var fencedJSON = lazyregexp.New("(?msi)^```(?:json)?[ \\t]*\r?\n\\s*(\\{.*?)^```[ \\t]*\r?$")
 
-// apart takes the JSON of an answer out of its only fence; beside is the prose that stood around it.
-func apart(text string) (doc, beside string) {
+// apart takes the JSON of an answer out of its only fence; beside is the prose that stood around it, where an error says that it may be another answer.
+func apart(text string) (doc, beside []byte, err error) {
 	all := fencedJSON.FindAllStringSubmatchIndex(text, 2)
 	if len(all) != 1 || strings.HasPrefix(text, "{") {
-		return text, ""
+		return []byte(text), nil, nil
 	}
 	at := all[0]
-	return text[at[2]:at[3]], text[:at[0]] + "\n" + text[at[1]:]
+	beside = []byte(text[:at[0]] + "\n" + text[at[1]:])
+	return []byte(text[at[2]:at[3]]), beside, answer.Another(beside, "")
 }

@@ -21,7 +21,8 @@ func look(ctx context.Context, m *model, o Options, box Toolbox, messages []api.
 			return messages, true, err
 		}
 		if len(r.calls) == 0 {
-			if doc, _ := apart(r.text); r.fault == "" && taken([]byte(doc)) {
+			if doc, beside, err := apart(r.text); err == nil && r.fault == "" && taken(doc) {
+				m.beside = beside
 				return messages, true, nil
 			}
 			return append(messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleAssistant, Content: spoken(r.text)}), true, nil

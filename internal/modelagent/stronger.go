@@ -54,8 +54,11 @@ func (v *verifier) askStronger(ctx context.Context, doubtful []review.Finding, g
 	if err != nil {
 		return err
 	}
-	doc, _ := apart(r.text)
-	second, _, err := answer.DecodeVerifier([]byte(doc))
+	doc, _, err := apart(r.text)
+	var second review.VerifierResult
+	if err == nil {
+		second, _, err = answer.DecodeVerifier(doc)
+	}
 	if err != nil {
 		return &InvalidError{Raw: []byte(r.text), Err: err}
 	}
