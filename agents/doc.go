@@ -12,7 +12,8 @@
 //   - in a fence that opens with ```json (or ```) and closes with ```;
 //   - between a line BEGIN_JSON and a line END_JSON.
 //
-// Text beside a fenced or marked envelope is ignored: that is what the marks are for. Two envelopes are an error, even if
+// Text beside a fenced or marked envelope is ignored, unless it has the field that only such an envelope has ("findings"): that may be
+// another one, or be quoted from the change (threats.md T789). Two envelopes are an error, even if
 // they are equal: prloop never takes the last one, because text an agent merely repeats may hold one (threats.md T85). Lines
 // are at most 1 MB, the whole stream 8 MB; a larger envelope has to be spread over lines. An envelope has at most
 // 65,536 values and names, an event 1,024.
