@@ -46,7 +46,7 @@ func TestAsk(t *testing.T) {
 		"lines that are no messages are dropped":                        {actorSpec(t, "noise"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "3 lines of output were no messages"}},
 		"update kinds nobody knows are ignored":                         {actorSpec(t, "noise"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "1 updates of unknown kinds"}},
 		"a result in the text is a fallback, and noted":                 {actorSpec(t, "text"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "stood in the text"}},
-		"two results in the text: never the last one (threats.md T85)":  {actorSpec(t, "two-texts"), want{State: review.AgentDegraded, Attempts: 2, Findings: 2, Reason: "more than one result"}},
+		"two results in the text: never the last one (threats.md T85)":  {actorSpec(t, "two-texts"), want{State: review.AgentDegraded, Attempts: 2, Findings: 2, Reason: "may hold another one"}},
 		"an invalid result is put right in a second turn":               {actorSpec(t, "repair"), want{State: review.AgentComplete, Attempts: 2, Findings: 1, Note: "first answer refused: decode reviewer-result"}},
 		"the tool's answer lets a model fix within a turn":              {actorSpec(t, "in-turn"), want{State: review.AgentComplete, Attempts: 1, Findings: 1, Note: "1 more results were submitted"}},
 		"cut within a P0: it leaves its place":                          {actorSpec(t, "cut"), want{State: review.AgentDegraded, Attempts: 2, Findings: 1, Note: "could not be read"}},
