@@ -46,9 +46,9 @@ release: ## Build a release of VERSION into dist/: archives, Debian packages, a 
 demo: build ## Review and fix two bundled pull requests end to end, offline, through the real git and gh
 	@gh="$$(tools/gh/find)" && PRLOOP_GH="$$gh" $(BIN)/prloop demo
 
-# What go test vets, make vet does too.
+# What go test vets, make vet does too. Tests of whole runs wait for children half of their time, so more of them go on than there are cores.
 test: ## Run every test (TESTFLAGS=-race for the race detector, -short without the longest suites)
-	go test -vet=off -timeout 45m $(TESTFLAGS) $(PKGS)
+	go test -vet=off -parallel 4 -timeout 45m $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race
