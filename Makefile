@@ -48,7 +48,7 @@ demo: build ## Review and fix two bundled pull requests end to end, offline, thr
 
 # What go test vets, make vet does too. Tests of whole runs wait for children half of their time, so more of them go on than there are cores.
 test: ## Run every test (TESTFLAGS=-race for the race detector, -short without the longest suites)
-	go test -vet=off -parallel 4 -timeout 45m $(TESTFLAGS) $(PKGS)
+	go test -vet=off -parallel 4 -timeout 60m $(TESTFLAGS) $(PKGS)
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race
