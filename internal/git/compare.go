@@ -126,7 +126,8 @@ func (r *Repository) listed(ctx context.Context, base, head string, limit int64)
 func (r *Repository) patch(ctx context.Context, base, head, renames string, limit int64, only ...string) (string, bool, error) {
 	out := &limited{left: limit}
 	c := command{name: "diff-tree", at: r.place(), out: out, limit: 4 * (limit + 1<<20), args: append(diffArgs(base, head, "-p", "-U3", renames), inFiles(only)...)}
-	if text, known := r.kept.get(c.question()); known && int64(len(text)) <= limit {
+	question := c.question()
+	if text, known := r.kept.get(question); known && int64(len(text)) <= limit {
 		return text, true, nil
 	}
 	_, err := r.git.run(ctx, c)
@@ -136,7 +137,7 @@ func (r *Repository) patch(ctx context.Context, base, head, renames string, limi
 		return text[:i+1], false, nil
 	}
 	if err == nil {
-		r.kept.put(c.question(), text)
+		r.kept.put(question, text)
 	}
 	return text, true, err
 }

@@ -21,14 +21,15 @@ type change struct {
 // changes lists what differs between two commits.
 func (r *Repository) changes(ctx context.Context, base, head, renames string, only ...string) ([]change, error) {
 	c := command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)}
-	text, known := r.kept.get(c.question())
+	question := c.question()
+	text, known := r.kept.get(question)
 	if !known {
 		out, err := r.git.run(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		text = string(out)
-		r.kept.put(c.question(), text)
+		r.kept.put(question, text)
 	}
 	return parseRaw(text)
 }

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func (r *Repository) ReadFile(ctx context.Context, commit, path string, limit in
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Clone(texts[0]), nil
+	return texts[0], nil
 }
 
 // ReadFiles reads many files at a commit with few processes. Files that are not there, are no blobs or are larger than
@@ -112,7 +111,8 @@ func (r *Repository) stat(ctx context.Context, commit string, paths []string) ([
 }
 
 // knownFiles is what the files of a commit are, by path, for whoever has asked about many of them: git looks for each name by going through all of its
-// folder. It is nil while few were asked about, and where the tree cannot be listed or is too large to be kept: then git is asked about each.
+// folder. Of a commit with few files it is known at the first question. Else it is nil while few were asked about, and where the tree cannot be listed or is too large to be kept:
+// then git is asked about each.
 func (r *Repository) knownFiles(ctx context.Context, commit string, more int) map[string]info {
 	r.asked.mu.Lock()
 	r.asked.names[commit] += more
@@ -149,7 +149,8 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 		return nil, nil
 	}
 	c := command{name: "cat-file", at: r.place(), limit: listLimit, args: []string{"-z", "--batch-check"}, stdin: []byte(strings.Join(names, "\x00") + "\x00")}
-	answer, known := r.kept.get(c.question())
+	question := c.question()
+	answer, known := r.kept.get(question)
 	if !known {
 		out, err := r.git.run(ctx, c)
 		if err != nil {
@@ -175,7 +176,7 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 		return nil, errAnswerShape
 	}
 	if complete && !known {
-		r.kept.put(c.question(), answer)
+		r.kept.put(question, answer)
 	}
 	return infos, nil
 }
