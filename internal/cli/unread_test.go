@@ -408,7 +408,7 @@ func TestNoShapeOfAnAnswerLosesAP0(t *testing.T) {
 		what, answer string
 		outcome      review.Outcome
 	}{
-		{"an event beside it", `{"event":"log","findings":[` + finding + "]}\n" + envelope(`"findings":[]}`), review.SetAside},
+		{"an event beside it", `{"event":"log","findings":[` + finding + "]}\n" + envelope(`"findings":[]}`), review.ChangesRequested},
 		{"a line beside it", marked("P0: a.py runs what it is given."), review.SetAside},
 		{"a YAML list beside it", marked("```yaml\n- priority: P0\n  title: x\n```"), review.SetAside},
 		{"an array beside it", marked("[" + finding + "]"), review.SetAside},
