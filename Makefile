@@ -27,7 +27,7 @@ export CGO_ENABLED := $(if $(findstring -race,$(TESTFLAGS)),1,0)
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
 .DEFAULT_GOAL := help
-.PHONY: help build release demo test race lint dead vet fmt tidy generate pictures secretrules fuzz robustness modes scale bench check cases clean
+.PHONY: help build release demo test attacks race lint dead vet fmt tidy generate pictures secretrules fuzz robustness modes scale bench check cases clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
@@ -48,7 +48,10 @@ demo: build ## Review and fix two bundled pull requests end to end, offline, thr
 
 # What go test vets, make vet does too. Tests of whole runs wait for children half of their time, so more of them go on than there are cores.
 test: ## Run every test (TESTFLAGS=-race for the race detector, -short without the longest suites)
-	go test -vet=off -parallel 4 -timeout 60m $(TESTFLAGS) $(PKGS)
+	go test -vet=off -parallel 4 -timeout 2h $(TESTFLAGS) $(PKGS)
+
+attacks: ## Run the scripts of attacks, which -short leaves out
+	go test -vet=off -parallel 4 -timeout 2h -run TestAttacks ./internal/cli
 
 race: ## Run every test with the race detector
 	@$(MAKE) --no-print-directory test TESTFLAGS=-race

@@ -62,11 +62,23 @@ func prloop() {
 	os.Exit(status)
 }
 
-// TestScripts runs every script of every folder below testdata/script. Each says in its first line which requirement it
-// proves, has a HOME, a state folder and a forge of its own, and reaches no network.
-func TestScripts(t *testing.T) {
+// TestScripts runs the scripts of what prloop does. Each says in its first line which requirement it proves, has a HOME, a state folder and a
+// forge of its own, and reaches no network.
+func TestScripts(t *testing.T) { runScripts(t, "script") }
+
+// TestAttacks runs the scripts of what attacks and faults have found: each holds a row of docs/threats.md through whole runs, nearly all of which
+// tests of packages hold too. They take longer than all other tests, so that they run without -short alone.
+func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scripts of attacks are left out")
+	}
+	runScripts(t, "attack")
+}
+
+// runScripts runs the scripts of every folder of one below testdata.
+func runScripts(t *testing.T, root string) {
 	gh := forgetest.GH(t)
-	folders, err := os.ReadDir(filepath.Join("testdata", "script"))
+	folders, err := os.ReadDir(filepath.Join("testdata", root))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +86,7 @@ func TestScripts(t *testing.T) {
 		t.Run(folder.Name(), func(t *testing.T) {
 			t.Parallel()
 			testscript.Run(t, testscript.Params{
-				Dir: filepath.Join("testdata", "script", folder.Name()), Setup: func(e *testscript.Env) error { return setUp(e, gh) },
+				Dir: filepath.Join("testdata", root, folder.Name()), Setup: func(e *testscript.Env) error { return setUp(e, gh) },
 				Cmds: commands, Condition: condition, RequireExplicitExec: true, RequireUniqueNames: true,
 			})
 		})

@@ -34,6 +34,12 @@ var (
 	through = regexp.MustCompile(`([A-Z])([0-9]+)(?: to |-)[A-Z]([0-9]+)`)
 )
 
+// Scripts stand in one of two folders: those of features, and those of attacks.
+const (
+	scripts = "internal/cli/testdata/script"
+	attacks = "internal/cli/testdata/attack"
+)
+
 const number = `[A-Z][0-9]+(?:\.[0-9]+)?\b`
 
 // unsettled are ways to cite that nobody can follow: documents that are not here, and numbers without their document.
@@ -179,8 +185,9 @@ func (lib library) checkPage(pages map[string]page, name, line string, wrong fun
 		}
 	}
 	for _, m := range byScript.FindAllStringSubmatch(line, -1) {
-		if file := "internal/cli/testdata/script/" + m[1] + ".txtar"; m[1] != "folder/name" && lib[file] == "" {
-			wrong("there is no %s", file)
+		file := "/" + m[1] + ".txtar"
+		if m[1] != "folder/name" && lib[scripts+file] == "" && lib[attacks+file] == "" {
+			wrong("there is no %s or %s", scripts+file, attacks+file)
 		}
 	}
 	for _, m := range byFile.FindAllStringSubmatch(line, -1) {
