@@ -40,6 +40,7 @@ func quietNow() string {
 // What a maintainer says in a thread of what is approved takes the success back wherever its review cannot begin, or waits for its turn, also where no event told of it; what
 // a stranger says does not (threats.md T613).
 func TestContestedInAThreadWhileNobodyCanReview(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	paused := func(h *hall, _ *forge.PullRequest) { h.run("pause") }
 	for name, row := range map[string]struct {
@@ -107,6 +108,7 @@ func TestContestedInAThreadWhileNobodyCanReview(t *testing.T) {
 
 // Nor where workers do the reviews, of which the process that hears of it does not know whether they are at work, or there at all.
 func TestContestedInAThreadWhileWorkersReview(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, hinder := range map[string]func(h *hall, w *server){
 		"all at work": func(h *hall, _ *server) {
@@ -137,6 +139,7 @@ func TestContestedInAThreadWhileWorkersReview(t *testing.T) {
 
 // Nor does the author of a fork keep a success over quiet hours who closes it before its review says anything, and opens it again.
 func TestContestedAndClosedAtOnce(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
@@ -198,6 +201,7 @@ func commandHall(t *testing.T) (h *hall, p *forge.PullRequest, s *server, done f
 
 // A command is no review: one that was overtaken has no objection wait (threats.md T613), and one that ran has no stop forgotten (threats.md T486).
 func TestACommandIsNoReview(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p, s, done := commandHall(t)
 	p.Comment("mona", "!slowly")
@@ -231,6 +235,7 @@ func TestACommandIsNoReview(t *testing.T) {
 
 // Nor is a dry run one: a run that was cancelled while nobody served stays so after one (threats.md T486).
 func TestADryRunForgetsNoCancel(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	slow, runs := h.slow()
@@ -252,6 +257,7 @@ func TestADryRunForgetsNoCancel(t *testing.T) {
 
 // What an author clicks while their commit is looked at every ten minutes costs no look, and what a stranger says no reading of threads (threats.md T380).
 func TestClicksCostNoLooks(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
@@ -302,6 +308,7 @@ func TestClicksCostNoLooks(t *testing.T) {
 // A stranger's fork takes back no success of another pull request that only GitHub knows of, whatever base branch it chooses. One of who opened that one does
 // (threats.md T465, T478).
 func TestAStrangersForkWithACommitApprovedElsewhere(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for author, state := range map[string]string{"stranger": "success", "contributor": "error"} {
 		t.Run(author, func(t *testing.T) {
@@ -337,6 +344,7 @@ func TestAStrangersForkWithACommitApprovedElsewhere(t *testing.T) {
 
 // A job that reviews what has a label, and no drafts, takes a success back when another base branch is chosen for what it does not review (threats.md T220).
 func TestAJobThatReviewsNotTheNewBase(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, event := range map[string]string{
 		"without its label": `"draft":false,"labels":[]`, "a draft": `"draft":true,"labels":[{"name":"prloop"}]`,

@@ -33,6 +33,7 @@ func moody(t *testing.T) (h *hall, reviewers []string, picks func(bool)) {
 
 // An approved commit that is forced back is no success any more where a reviewer raised a P1 on another one since, whatever its own review waits for (threats.md T734).
 func TestASuccessThatComesBack(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"over a limit":        {"--author-limit", "2"},
@@ -73,6 +74,7 @@ func TestASuccessThatComesBack(t *testing.T) {
 
 // Nor is a fork's, until somebody asks for a review of it: what that says stands, be it by the answers of then, once a person has settled what was raised (threats.md T734).
 func TestASuccessOfAForkThatComesBack(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, reviewers, picks := moody(t)
 	fork, err := h.forge.AddRepo("contributor", "widgets")
@@ -114,6 +116,7 @@ func TestASuccessOfAForkThatComesBack(t *testing.T) {
 // Nor does it wait for ever where a run that the head left raised the P1, and no event tells that the approved commit is back: the look that takes its success back has it
 // reviewed, once (threats.md T754).
 func TestASuccessThatComesBackUnseen(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	at := func(name string) string { return filepath.Join(h.home, name) }

@@ -69,10 +69,16 @@ func TestScripts(t *testing.T) { runScripts(t, "script") }
 // TestAttacks runs the scripts of what attacks and faults have found: each holds a row of docs/threats.md through whole runs, nearly all of which
 // tests of packages hold too. They take longer than all other tests, so that they run without -short alone.
 func TestAttacks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scripts of attacks are left out")
-	}
+	ofAnAttack(t)
 	runScripts(t, "attack")
+}
+
+// ofAnAttack leaves a test out with -short that holds what an attack or a fault has found.
+func ofAnAttack(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("attacks are left out")
+	}
 }
 
 // runScripts runs the scripts of every folder of one below testdata.

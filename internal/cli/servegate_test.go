@@ -131,6 +131,7 @@ func TestApprovedForAnotherBranch(t *testing.T) {
 // Nor is it while all reviewers are at work elsewhere: whatever event tells that a pull request has the commit for another branch, whether that is another
 // pull request, or the same one that had another head when its branch was chosen (threats.md T412).
 func TestAnyEventTellsOfAnotherBranch(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, happens := range map[string]func(h *hall, p *forge.PullRequest) (waits string){
 		"another pull request": func(h *hall, _ *forge.PullRequest) string {
@@ -184,6 +185,7 @@ func retarget(t *testing.T, p *forge.PullRequest, base string) {
 // What tells that a success was for another branch is not forgotten with old runs while the pull request may be merged: not when it was closed, and not when a look
 // at it failed (threats.md T280).
 func TestWhatASuccessWasForIsKept(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, happens := range map[string]struct {
 		before, after func(h *hall, p *forge.PullRequest)
@@ -232,6 +234,7 @@ func TestWhatASuccessWasForIsKept(t *testing.T) {
 
 // Nor is a success left that no record tells of, such as one that is newer than the backup that was restored (threats.md T465).
 func TestASuccessThatNoRecordTellsOf(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	backup := filepath.Join(h.home, "backup.tar")
@@ -256,6 +259,7 @@ func TestASuccessThatNoRecordTellsOf(t *testing.T) {
 // A pull request with the commit, for another branch, that is opened while the reviewers are at work keeps it from a success, whatever its own review waits for. A draft
 // does not, nor does a fork's of somebody else (threats.md T463).
 func TestOpenedDuringTheReviewOfItsCommit(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   func(*forge.PullSpec)
@@ -313,6 +317,7 @@ func TestOpenedDuringTheReviewOfItsCommit(t *testing.T) {
 
 // GitHub is slow with a success that another machine sends, and gets what takes it back first: that machine then says that it is none (threats.md T464).
 func TestASlowSuccessIsNotTheLastWord(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	h.share()
@@ -338,6 +343,7 @@ func TestASlowSuccessIsNotTheLastWord(t *testing.T) {
 
 // Agents are asked again for a base branch that a pull request had before another one, and each time that takes a turn of its author's (threats.md T414).
 func TestABranchAndBackTakesATurn(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	counts := filepath.Join(h.home, "counts.sh")
@@ -388,6 +394,7 @@ func TestTakenBackOnce(t *testing.T) {
 
 // A draft is looked at too when it gets another base branch, and so is one that is opened again (threats.md T280).
 func TestADraftApprovedForAnotherBranch(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"), "--settle", "1s")
@@ -407,6 +414,7 @@ func TestADraftApprovedForAnotherBranch(t *testing.T) {
 
 // What GitHub refuses, or does not answer, when a success is taken back is said again (threats.md T394).
 func TestTakenBackAgain(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for _, mode := range []forge.Mode{forge.BadGateway, forge.SecondaryLimitWait, forge.Forbidden} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -432,6 +440,7 @@ func TestTakenBackAgain(t *testing.T) {
 
 // Nor is what nobody reviews without being asked, such as a fork's, also where the status is the word on another pull request with the commit (threats.md T280).
 func TestAForkApprovedForAnotherBranch(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	of := h.forked()
@@ -472,6 +481,7 @@ func objects(p *forge.PullRequest, who, association string) {
 // What was approved because somebody asked is looked at again when whoever may write contests it: also a member whose membership is private, by event and by list, and
 // the person whose login prloop has, by hand (threats.md T493, T494).
 func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, row := range map[string]struct {
 		args    []string
@@ -509,6 +519,7 @@ func TestContestedByWhomGitHubDoesNotName(t *testing.T) {
 
 // A member whose membership is private says no more in a thread of prloop's than that something is not fixed: without webhooks a look tells that too (threats.md T611).
 func TestContestedByAPlainAnswer(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
@@ -539,6 +550,7 @@ func TestContestedByAPlainAnswer(t *testing.T) {
 
 // However many reviews of strangers follow, a request for changes counts (threats.md T528).
 func TestContestedUnderAFlood(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	s := h.serve("", "--settle", "2s", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
@@ -556,6 +568,7 @@ func TestContestedUnderAFlood(t *testing.T) {
 
 // One 404 about what somebody may do makes no stranger of them: not of who objects, and not of who asks (threats.md T529).
 func TestOneNotFoundIsNoAnswer(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	h.private("lisa")
@@ -576,6 +589,7 @@ func TestOneNotFoundIsNoAnswer(t *testing.T) {
 // What people who may block say in threads counts at whatever look comes next: also when it was said, or heard, while the pull request was closed or had another head,
 // when an old word is edited, of which no event tells, and when another commit was reviewed since (threats.md T527, T531).
 func TestContestedWhileNobodyReviews(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	seen := func(h *hall, state string) {
 		h.within("it to be seen "+state, func() bool { w := h.wanted()["#7"]; return strings.HasPrefix(w.Seen, state+" ") && !w.Open() })
@@ -646,6 +660,7 @@ func TestContestedWhileNobodyReviews(t *testing.T) {
 
 // What was heard is heard once: no run is done again for it, whatever looks follow, and none for what prloop posts in threads and resolves there itself.
 func TestWhatWasHeardIsHeardOnce(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	h.private("lisa")
@@ -688,6 +703,7 @@ func TestWhatWasHeardIsHeardOnce(t *testing.T) {
 // What somebody says on what was approved because somebody asked is carried until a look got through: past a look at which GitHub does not show the pull request, and one
 // that fails for a fault in the rules of its base, whatever event follows (threats.md T496).
 func TestWhatNoLookHeardIsCarried(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	t.Run("not shown", func(t *testing.T) {
 		t.Parallel()
@@ -738,6 +754,7 @@ func TestWhatNoLookHeardIsCarried(t *testing.T) {
 // One commit of a fork is approved for two branches, each time because somebody asked. What is said of either in a thread counts, whichever was asked about last
 // (threats.md T495).
 func TestContestedBesideAnotherOfItsCommit(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	fork, err := h.forge.AddRepo("stranger", "widgets")
@@ -779,6 +796,7 @@ func TestContestedBesideAnotherOfItsCommit(t *testing.T) {
 // Who asks for a review that cannot begin is told so, and nobody hears from a comment what the operator's keys are. One answer that GitHub does not give makes no
 // difference (threats.md T496).
 func TestAskedForWhatCannotBegin(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
@@ -800,6 +818,7 @@ func TestAskedForWhatCannotBegin(t *testing.T) {
 // What was approved because somebody asked, and nobody reviews without that, is no success any more when a collaborator requests changes, or opens a thread
 // (threats.md T487).
 func TestApprovedOnRequestAndContested(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, of := range map[string]func(*forge.PullSpec){
 		"a fork's": func(s *forge.PullSpec) { s.Author, s.Fork = "stranger", "stranger/widgets" },
@@ -829,6 +848,7 @@ func TestApprovedOnRequestAndContested(t *testing.T) {
 
 // A request for changes takes a success back also where no review of it can begin: the base's rules are faulty (threats.md T492).
 func TestRefusedWhileNothingCanBeReviewed(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
@@ -847,6 +867,7 @@ func TestRefusedWhileNothingCanBeReviewed(t *testing.T) {
 
 // What people say of what is approved is no review, and waits for no hour.
 func TestContestedInQuietHours(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
@@ -862,6 +883,7 @@ func TestContestedInQuietHours(t *testing.T) {
 
 // A stop does not keep the success of a commit whose verdict people contest; and it still holds after that (threats.md T486).
 func TestStoppedAndContested(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, p := openGated(t)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
@@ -882,6 +904,7 @@ func TestStoppedAndContested(t *testing.T) {
 // A fork's pull request that a maintainer reviewed on a machine of their own, so that no record here tells of its success, keeps it while it stays as it is, and no
 // longer (threats.md T465).
 func TestAForkApprovedElsewhere(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *forge.PullRequest){
 		"another base": func(t *testing.T, p *forge.PullRequest) { retarget(t, p, "main") },
@@ -915,6 +938,7 @@ func TestAForkApprovedElsewhere(t *testing.T) {
 
 // A stranger who opens a fork's pull request with somebody else's commit takes nothing of that one back (threats.md T478), and has GitHub asked nothing (threats.md T482).
 func TestAStrangersForkWithTheCommit(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	if _, err := h.forge.AddRepo("stranger", "widgets"); err != nil {
@@ -956,6 +980,7 @@ func TestAStrangersForkWithTheCommit(t *testing.T) {
 
 // A success stands on no pull request that nobody reviewed for its base branch, also where nobody reviews it without being asked (threats.md T480).
 func TestApprovedBesideWhatNobodyReviews(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	forks := func(t *testing.T) (h *hall, of func(owner string) func(*forge.PullSpec)) {
 		h, own := openGated(t)
@@ -1045,6 +1070,7 @@ func TestApprovedBesideWhatNobodyReviews(t *testing.T) {
 
 // A pull request that was reviewed for a branch without a gate never gets a status: no other with its commit waits for one (threats.md T481).
 func TestBesideABranchWithoutAGate(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("gate: off\n"))
@@ -1072,6 +1098,7 @@ func TestBesideABranchWithoutAGate(t *testing.T) {
 
 // Nor does one wait for ever where another state folder has the record, as with jobs of GitHub Actions: what GitHub has as our word counts (threats.md T481).
 func TestBesideInAnotherStateFolder(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	if err := h.repo.MoveBranch("staging", own.BaseSHA()); err != nil {
@@ -1093,6 +1120,7 @@ func TestBesideInAnotherStateFolder(t *testing.T) {
 
 // A run of somebody's shell that lacks the settings of the server, dry or not, frees no pull request of the gate that the server reviewed it with (threats.md T488).
 func TestBesideARunWithoutTheSettings(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for _, dry := range []bool{true, false} {
 		t.Run(fmt.Sprint(dry), func(t *testing.T) {
@@ -1145,6 +1173,7 @@ func TestTwoPullsOfOneCommit(t *testing.T) {
 
 // Where the gate of a base branch is off, a review for it is one, though it says nothing of the commit: what happens later begins no other.
 func TestABranchWithoutAGate(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	write(t, filepath.Join(h.home, "tree", ".reviewerc"), []byte("gate: off\n"))
@@ -1168,6 +1197,7 @@ func TestABranchWithoutAGate(t *testing.T) {
 
 // A pull request that is approved is a success once the other one with its commit, which is not, has another head (threats.md T413).
 func TestWhoLeavesACommitSpeaksForItNoMore(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	if err := h.repo.MoveBranch("twin", own.HeadSHA()); err != nil {
@@ -1189,6 +1219,7 @@ func TestWhoLeavesACommitSpeaksForItNoMore(t *testing.T) {
 // Whoever may say something on a pull request has its verdict computed again, and no status said again: only what another has said since is
 // said over (threats.md T389).
 func TestNoStatusIsSaidTwice(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	s := h.serve("", "--reviewers", "exec:"+filepath.Join(h.home, "reads.sh"))
@@ -1212,6 +1243,7 @@ func TestNoStatusIsSaidTwice(t *testing.T) {
 // GitHub takes a thousand statuses of a commit: the last ones are for what takes a success back, and once there are no more that is said and stops
 // nothing (threats.md T389).
 func TestStatusesRunOut(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	run := func(args ...string) string {
@@ -1246,6 +1278,7 @@ func TestStatusesRunOut(t *testing.T) {
 // A run that is interrupted right before its success, and gone on with after another pull request with the commit has failed, does not say the success
 // (threats.md T281).
 func TestBesideIsAskedAgain(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	review := func(armed, number string) string {
@@ -1270,6 +1303,7 @@ func TestBesideIsAskedAgain(t *testing.T) {
 
 // The same where the repository was renamed in between (threats.md T281).
 func TestBesideAfterARename(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	h.open(9, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
@@ -1285,6 +1319,7 @@ func TestBesideAfterARename(t *testing.T) {
 
 // A success that was decided and not sent is not sent once the pull request has another base branch, whoever goes on with the run (threats.md T410).
 func TestDecidedForAnotherBranch(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	for name, goesOn := range map[string]func(h *hall, run, reads string) string{
 		"resume": func(h *hall, run, _ string) string { return h.prloop("", "resume", run) },
@@ -1313,6 +1348,7 @@ func TestDecidedForAnotherBranch(t *testing.T) {
 
 // What was approved for another base branch than the pull request has now is not approved (threats.md T281).
 func TestBesideForAnotherBase(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, own := openGated(t)
 	review := func(number string) string {
@@ -1333,6 +1369,7 @@ func TestBesideForAnotherBase(t *testing.T) {
 // A pull request whose run was interrupted is closed, and another one with its commit is approved: when the run goes on it ends and says nothing of the commit
 // (threats.md T281).
 func TestAClosedPullSaysNothingOfASharedCommit(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	reads := filepath.Join(h.home, "reads.sh")
@@ -1355,6 +1392,7 @@ func TestAClosedPullSaysNothingOfASharedCommit(t *testing.T) {
 
 // A success that was decided and not sent, under a name that the repository has again, is not sent over what was said under another name (threats.md T281).
 func TestRenamedThereAndBack(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	for name, text := range map[string]string{
@@ -1391,6 +1429,7 @@ func TestRenamedThereAndBack(t *testing.T) {
 
 // A run whose repository is renamed while its reviewers are at work comes to an end, and the next one is not held up by what it left (threats.md T162).
 func TestRenamedUnderWay(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	for name, text := range map[string]string{
@@ -1421,6 +1460,7 @@ func TestRenamedUnderWay(t *testing.T) {
 
 // A head that comes back is approved in words again: what people read last is not what was said of another one.
 func TestAHeadThatComesBack(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
@@ -1456,6 +1496,7 @@ func TestAHeadThatComesBack(t *testing.T) {
 
 // Nor is it approved by what was answered before one of its reviewers raised a P1 that is open: that one is asked again (threats.md T411).
 func TestAHeadThatComesBackWithAnOpenThread(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h := openHall(t)
 	mood := "#!/bin/sh\ncd \"$(dirname \"$0\")\"\ncat >/dev/null\nif [ -e strict ]; then cat picky.json; else exec ./clean.sh </dev/null; fi\n"
@@ -1498,6 +1539,7 @@ func (h *hall) prloop(armed string, args ...string) string {
 // The author of a fork that is contested closes it while agents are at work, and opens it again under another title: from then on the bounds of how often hold, and no success is left
 // (threats.md T547).
 func TestContestedAndOvertaken(t *testing.T) {
+	ofAnAttack(t)
 	t.Parallel()
 	h, _ := openGated(t)
 	write(t, filepath.Join(h.home, "slow.sh"), []byte("#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho >>began\n[ -e wait ] && sleep 2\nexec ./reads.sh\n"))
