@@ -555,7 +555,7 @@ func foreign(text string) bool {
 	return false
 }
 
-// saw reports whether every changed line of a file stood in the request of an agent, under the file's name.
+// saw reports whether every changed line of a file stood in the request of an agent, under the file's name, as no mask where it is none.
 func (a *actor) saw(f changedFile) bool {
 	for _, bf := range a.seen.Brief.Files {
 		if spelling.Raw(bf.Path) != f.name {
@@ -568,7 +568,7 @@ func (a *actor) saw(f changedFile) bool {
 			}
 		}
 		for _, l := range f.lines {
-			want := perByte(l.text)
+			want := perByte(sanitize.Spelled(l.text))
 			if a.kind != "command" && a.kind != review.KindStatic { // what a model is shown has no hidden characters
 				want, _ = sanitize.Visible(want)
 			}

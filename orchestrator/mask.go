@@ -23,7 +23,8 @@ const ShowSecrets = "show"
 // stored and told to agents; nothing else of the snapshot is. Lines, hunks and the order of files stay. Commits are not
 // touched, so what is masked can be read again from git. Lines that give a credential of known away, in any spelling, are masked
 // whole. What may be a secret anywhere learned has from then on, but for what prloop says to
-// everybody: the names of changed files as they are told, and the commits of the round. It ends with the context.
+// everybody: the names of changed files as they are told, and the commits of the round. What files have themselves that is written like a mask is spelled
+// otherwise. It ends with the context.
 func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.Learned) (Snapshot, error) {
 	var texts, diffs []*string
 	b := &s.Brief
@@ -84,6 +85,12 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 		for i := range *names {
 			(*names)[i] = sanitize.MaskSpelled((*names)[i])
 		}
+	}
+	for _, text := range texts {
+		*text = sanitize.Spelled(*text)
+	}
+	for _, text := range diffs {
+		*text = sanitize.SpelledDiff(*text)
 	}
 	texts = append(texts, each(names)...)
 	s.PR.Labels = slices.Clone(s.PR.Labels)

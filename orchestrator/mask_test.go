@@ -55,8 +55,26 @@ func TestMaskedSnapshot(t *testing.T) {
 	}
 	again := maskedFor(t, out, nil)
 	again.Masked = out.Masked
-	if d := cmp.Diff(out, again); d != "" {
+	if d := cmp.Diff(text(t, out), sanitize.Unspelled(text(t, again))); d != "" {
 		t.Errorf("masking twice changes it: %s", d)
+	}
+}
+
+// What a change writes like a mask is told from one everywhere, and keeps no file unread (threats.md T790).
+func TestOwnWordsAreTold(t *testing.T) {
+	const word, value, told = "k = \"[REDACTED]\"", "k = \"" + planted + "\"", "k = \"[REDACTED~]\""
+	out := maskedFor(t, Snapshot{Brief: review.Brief{Files: []review.BriefFile{{
+		Path: "a.go", Change: "modified", Hunks: 1, HunksGiven: 1,
+		Diff:    "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@ " + word + "\n-" + value + "\n+" + word + "\n",
+		Context: []review.Region{{Start: 1, End: 1, Symbol: word, Text: word + "\n"}},
+	}}, Guidance: []review.GuidanceFile{{Path: "AGENTS.md", Text: word}},
+		Related: []review.RelatedFile{{Path: "b.go", Regions: []review.Region{{Start: 1, End: 1, Text: word + "\n"}}}}}}, nil)
+	f := out.Brief.Files[0]
+	if !strings.HasSuffix(f.Diff, "@@ -1 +1 @@ "+told+"\n-k = \"[REDACTED]\"\n+"+told+"\n") || !out.clear() {
+		t.Errorf("%s, and unread are %v %v", f.Diff, out.Opaque, out.OpaqueRemoved)
+	}
+	if got := []string{f.Context[0].Symbol, f.Context[0].Text, out.Brief.Guidance[0].Text, out.Brief.Related[0].Regions[0].Text}; cmp.Diff([]string{told, told + "\n", told, told + "\n"}, got) != "" {
+		t.Errorf("%q", got)
 	}
 }
 

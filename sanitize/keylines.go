@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // KeyLines are the lines of whole texts that hold a part of a private key, the secret of an access key or a value of a Secret of Kubernetes, and where in them. A piece of
 // such a text, a hunk for instance, may show neither the header nor the footer by which a key is known, nor the id beside a secret, nor the kind above a value, so its lines are looked up.
@@ -68,6 +71,13 @@ func (k KeyLines) add(line string, spans []Span) {
 	}
 	line = strings.TrimRight(line, " \t\r\n")
 	k[line] = joinSpans(k[line], spans)
+	if as := Spelled(line); as != line { // as it is shown
+		moved := slices.Clone(spans)
+		for i, p := range spans {
+			moved[i].Start, moved[i].End = len(Spelled(line[:p.Start])), len(Spelled(line[:min(p.End, len(line))]))
+		}
+		k[as] = joinSpans(k[as], moved)
+	}
 	if len(line) <= hunkTitle {
 		return
 	}

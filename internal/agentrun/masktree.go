@@ -15,7 +15,7 @@ import (
 const maskLimitBytes = 8 << 20
 
 // maskTree takes values that look like secrets, and those that are known, out of an export that agents read by their own means: out of text files, each
-// line in its place, and out of names.
+// line in its place, and out of names. What a text has itself that is written like a mask is spelled otherwise.
 func maskTree(dir string, known *sanitize.Learned) error {
 	var renamed []string // children first
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func maskFile(path string, known *sanitize.Learned) error {
 	if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
 		return err
 	}
-	masked := known.Mask(sanitize.Mask(string(text)))
+	masked := known.Mask(sanitize.Mask(sanitize.Spelled(string(text))))
 	if masked == string(text) {
 		return nil
 	}

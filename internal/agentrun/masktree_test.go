@@ -43,7 +43,7 @@ func TestMaskTree(t *testing.T) {
 	known.Learn("q7Rz2Lm9Xc4Vb8Nt1Wk6")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go": "k := \"" + value + "\"\nrest\n", "plain.go": "package a\n", "use.go": "dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"" + value + "\"\nrest\n", "own.go": "k := \"[REDACTED]\"\n", "plain.go": "package a\n", "use.go": "dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)\n", "logo.png": "\x89PNG\x00" + value,
 		value + "/" + value + ".txt": "x\n", "big.txt": strings.Repeat(value+"\n", maskLimitBytes/len(value)),
 	} {
 		path := filepath.Join(dir, name)
@@ -61,7 +61,7 @@ func TestMaskTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"a.go": "k := \"[REDACTED]\"\nrest\n", "plain.go": "package a\n", "use.go": "dial([REDACTED])\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"[REDACTED]\"\nrest\n", "own.go": "k := \"[REDACTED~]\"\n", "plain.go": "package a\n", "use.go": "dial([REDACTED])\n", "logo.png": "\x89PNG\x00" + value,
 		sanitize.MaskPath(value + "/" + value + ".txt"): "x\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
@@ -71,7 +71,7 @@ func TestMaskTree(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "big.txt")); !os.IsNotExist(err) {
 		t.Errorf("a file too large to be masked is left: %v", err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 6 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 7 {
 		t.Errorf("%v, %v", entries, err)
 	}
 }

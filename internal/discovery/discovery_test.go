@@ -96,13 +96,13 @@ func TestReadGoesByTheListings(t *testing.T) {
 	}
 }
 
-// A secret in a file that is read is masked before anybody sees it, and lines keep their numbers.
+// A secret in a file that is read is masked before anybody sees it, a word that it has itself is no mask, and lines keep their numbers.
 func TestFragmentsAreMasked(t *testing.T) {
 	s, o := store(), options()
 	o.Chars = 1000
-	s.files["k8s/prod/stock.yaml"] = "kind: Secret\npassword: \"hV7-kq02LmXw93-Zp5tRc8\"\nreplicas: 2\n"
+	s.files["k8s/prod/stock.yaml"] = "kind: Secret\npassword: \"hV7-kq02LmXw93-Zp5tRc8\"\ntoken: \"[REDACTED]\"\nreplicas: 2\n"
 	fragments, _, err := Read(t.Context(), s, o, []review.Listing{{Folder: "k8s/prod", Files: []string{"stock.yaml"}}}, []review.Wanted{{File: "k8s/prod/stock.yaml"}})
-	if err != nil || len(fragments) != 1 || strings.Contains(fragments[0].Text, "hV7-kq02") || !strings.HasSuffix(fragments[0].Text, "\nreplicas: 2\n") || fragments[0].Lines != 3 {
+	if err != nil || len(fragments) != 1 || strings.Contains(fragments[0].Text, "hV7-kq02") || !strings.HasSuffix(fragments[0].Text, "\ntoken: \"[REDACTED~]\"\nreplicas: 2\n") || fragments[0].Lines != 4 {
 		t.Errorf("%v: %+v", err, fragments)
 	}
 }

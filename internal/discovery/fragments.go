@@ -57,6 +57,7 @@ func Read(ctx context.Context, src Source, o Options, listings []review.Listing,
 		}
 		keys := sanitize.KeyLines{}
 		keys.LearnNamed(name, f.Text)
+		f.Text = sanitize.Spelled(f.Text)
 		if _, err := sanitize.MaskChange(ctx, o.Learned, []*string{&f.Text}, nil, map[*string]sanitize.KeyLines{&f.Text: keys}, []*string{&f.Reason}); err != nil {
 			return nil, nil, err
 		}

@@ -467,13 +467,18 @@ func shownOf(f review.BriefFile) string {
 	return Fold(b.String())
 }
 
-var unreadable = lazyregexp.New("\ufffd+")
+var (
+	unreadable  = lazyregexp.New("\ufffd+")
+	spelledWord = lazyregexp.New(`\[REDACTED~+\]`) // sanitize.Spelled
+)
 
 // Fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
 // re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
-// models were shown them, and a letter with its accent as one character, which is how models write what a file may hold as two.
+// models were shown them, and a letter with its accent as one character, which is how models write what a file may hold as two. A word of the file that is
+// written like a mask is that word, however it is spelled.
 func Fold(s string) string {
 	s, _ = sanitize.Visible(s)
+	s = spelledWord.ReplaceAllString(s, sanitize.Redacted)
 	s = norm.NFC.String(s)
 	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
 }

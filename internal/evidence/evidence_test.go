@@ -164,6 +164,20 @@ func TestQuotesOfLearnedValues(t *testing.T) {
 	}
 }
 
+// A word of a file that is written like a mask is quoted in the spelling in which it was shown, or as it is, and its place is known (threats.md T790).
+func TestQuotesOfOwnWords(t *testing.T) {
+	for _, own := range []string{"[REDACTED]", "[REDACTED~]"} {
+		file := "one\nif token == \"" + own + "\" { admit() }\n"
+		for _, evidence := range []string{sanitize.Spelled("if token == \"" + own + "\" {"), sanitize.Spelled(own) + "\" { admit() }"} {
+			c := New(files{headSHA + ":a.go": file}, headSHA, baseSHA, nil)
+			f := review.Finding{File: "a.go", Evidence: evidence}
+			if got, _, err := c.Place(t.Context(), &f, true); err != nil || got.Status != Verified || got.Quoted != [2]int{2, 2} {
+				t.Errorf("%s: %+v, %v", evidence, got, err)
+			}
+		}
+	}
+}
+
 // TestNoFalseQuoteIsRead: whatever a model puts around or between words, a quote with a word that is not in the file stays false, and
 // one of the words of consecutive lines in the margins they were shown with is read.
 func TestNoFalseQuoteIsRead(t *testing.T) {

@@ -172,6 +172,9 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 	if !e.o.Unmasked && strings.Contains(a.Content, sanitize.Redacted) {
 		return Done{}, fail(BadArguments, "content holds %s, which stands for a value you are not shown; read the value from the environment or another file instead", sanitize.Redacted)
 	}
+	if !e.o.Unmasked {
+		a.Content = sanitize.Unspelled(a.Content)
+	}
 	if _, err := e.root.Lstat(filepath.FromSlash(name)); err == nil {
 		return Done{}, fail(BadArguments, "%.200q is there already; change it with edit_file", name)
 	}

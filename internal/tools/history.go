@@ -203,7 +203,7 @@ func (b *Box) fileDiff(ctx context.Context, from, to string, f diff.File) string
 	}
 	text := hunks.String()
 	if !b.o.Unmasked {
-		text = b.known.MaskDiff(text, b.keys(ctx, from, to, f, text))
+		text = b.known.MaskDiff(sanitize.Spelled(text), b.keys(ctx, from, to, f, text))
 	}
 	for _, l := range splitLines([]byte(text)) {
 		out += cut(l) + "\n"

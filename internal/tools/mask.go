@@ -17,8 +17,16 @@ func (b *Box) safe(s string) string {
 	return b.known.Mask(sanitize.Mask(s))
 }
 
+// spelled is a file in which no text is written like a mask, where there are masks.
+func (b *Box) spelled(text []byte) string {
+	if b.o.Unmasked {
+		return string(text)
+	}
+	return sanitize.Spelled(string(text))
+}
+
 // shown is a file as a model may see it: the same lines.
-func (b *Box) shown(text []byte) []byte { return []byte(b.safe(string(text))) }
+func (b *Box) shown(text []byte) []byte { return []byte(b.safe(b.spelled(text))) }
 
 // path is a path without what is masked in it.
 func (b *Box) path(name string) string {
@@ -62,14 +70,14 @@ func (b *Box) named(label string) string {
 
 // masked is a file as a model sees it, and the values behind its masks.
 type masked struct {
-	// text has Redacted in the place of each value.
+	// text is spelled, and has Redacted in the place of each value.
 	text  string
 	marks []mark
 	// open is true when nothing is masked and the word is one like any other.
 	open bool
 }
 
-// mark is one Redacted in a masked text. Where the file itself holds that word, it is its own value.
+// mark is one Redacted in a masked text.
 type mark struct {
 	at    int
 	value string
@@ -79,33 +87,20 @@ func (m mark) end() int { return m.at + len(sanitize.Redacted) }
 
 // masked masks a file for an edit.
 func (b *Box) masked(data []byte) masked {
-	s := string(data)
+	s := b.spelled(data)
 	if b.o.Unmasked {
 		return masked{text: s, open: true}
 	}
 	var m masked
 	var text strings.Builder
 	done := 0
-	take := func(to int) { // what stands between two values
-		part := s[done:to]
-		for i := strings.Index(part, sanitize.Redacted); i >= 0; {
-			m.marks = append(m.marks, mark{text.Len() + i, sanitize.Redacted})
-			n := strings.Index(part[i+len(sanitize.Redacted):], sanitize.Redacted)
-			if n < 0 {
-				break
-			}
-			i += len(sanitize.Redacted) + n
-		}
-		text.WriteString(part)
-	}
 	for _, p := range b.known.Secrets(s) {
-		take(p.Start)
+		text.WriteString(s[done:p.Start])
 		m.marks = append(m.marks, mark{text.Len(), s[p.Start:p.End]})
 		text.WriteString(sanitize.Redacted)
 		done = p.End
 	}
-	take(len(s))
-	m.text = text.String()
+	m.text = text.String() + s[done:]
 	return m
 }
 
@@ -136,8 +131,11 @@ func (m masked) replace(old, next string) (file []byte, at int, err error) {
 			return nil, 0, err
 		}
 	}
-	head := fill(m.text[:from], 0, before)
-	return []byte(head + next + fill(m.text[to:], to, behind)), len(head), nil
+	head, whole := fill(m.text[:from], 0, before), ""
+	if whole = head + next + fill(m.text[to:], to, behind); !m.open {
+		head, whole = sanitize.Unspelled(head), sanitize.Unspelled(whole)
+	}
+	return []byte(whole), len(head), nil
 }
 
 // unmasked puts values back into a text, in their order.
@@ -193,7 +191,7 @@ func (m masked) uncovers(next masked) bool {
 	}
 	pieces := map[string]int{} // how often more than before
 	for value, n := range lost {
-		if n <= 0 || value == sanitize.Redacted {
+		if n <= 0 {
 			continue
 		}
 		if len(value) < pieceBytes && strings.Count(next.text, value) > strings.Count(m.text, value) {

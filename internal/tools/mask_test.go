@@ -93,12 +93,14 @@ func TestEditAroundMasks(t *testing.T) {
 		{"both stay in their order", "token_a = \"[REDACTED]\"\ntoken_b = \"[REDACTED]\"", "a = \"[REDACTED]\"\nb = \"[REDACTED]\"",
 			strings.NewReplacer("token_a", "a", "token_b", "b").Replace(file), ""},
 		{"a value is taken out", `token_a = "[REDACTED]"`, `token_a = os.environ["A"]`, strings.Replace(file, `"`+a+`"`, `os.environ["A"]`, 1), ""},
-		{"the word itself", `say("[REDACTED]")`, `say("[REDACTED]!")`, strings.Replace(file, `[REDACTED]`, `[REDACTED]!`, 1), ""},
+		{"the word itself", `say("[REDACTED~]")`, `say("[REDACTED~]!", "[REDACTED~~]")`, strings.Replace(file, `[REDACTED]"`, `[REDACTED]!", "[REDACTED~]"`, 1), ""},
+		{"the word itself, and a value", "token_b = \"[REDACTED]\"\nsay(\"[REDACTED~]\")", `say("[REDACTED~]", "[REDACTED]")`, strings.Replace(file, "token_b = \""+b+"\"\nsay(\"[REDACTED]\")", `say("[REDACTED]", "`+b+`")`, 1), ""},
+		{"the word in the place of a value", `token_a = "[REDACTED]"`, `token_a = "[REDACTED~]"`, strings.Replace(file, a, "[REDACTED]", 1), ""},
 		{"one of two stays", "token_a = \"[REDACTED]\"\ntoken_b = \"[REDACTED]\"", `token_a = "[REDACTED]"`, "", "one at a time"},
 		{"a mask where nothing stood", "x = 1\n", "x = \"[REDACTED]\"\n", "", "not shown"},
 		{"a piece of a mask", `token_a = "[REDAC`, `token_c = "[REDAC`, "", "inside"},
 		{"a value that was guessed", `token_a = "` + a + `"`, "", "", "does not stand"},
-		{"a mask that stands twice", `"[REDACTED]"`, `""`, "", "3 times"},
+		{"a mask that stands twice", `"[REDACTED]"`, `""`, "", "2 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f.py": strings.ReplaceAll(file, "\r", "")})
@@ -119,6 +121,24 @@ func TestEditAroundMasks(t *testing.T) {
 	e := editor(t, folder(t, nil))
 	if _, err := do(t, e, "write_file", map[string]any{"path": "new.py", "content": "k = \"[REDACTED]\"\n"}); err == nil || !strings.Contains(err.Error(), "not shown") {
 		t.Errorf("a new file with a mask: %v", err)
+	}
+}
+
+// A word of a file that is written like a mask is shown in another spelling, is found by it, and is written by it (threats.md T790).
+func TestOwnWordsAreNoMasks(t *testing.T) {
+	const file = "ADMIN_TOKEN = \"[REDACTED]\"\n"
+	dir := folder(t, map[string]string{"auth.py": file})
+	e := editor(t, dir)
+	for tool, args := range map[string]map[string]any{"read_file": {"path": "auth.py"}, "search_code": {"query": `"[REDACTED~]"`}} {
+		if got, err := do(t, e, tool, args); err != nil || !strings.Contains(got, `ADMIN_TOKEN = "[REDACTED~]"`) {
+			t.Errorf("%s gives %s, %v", tool, got, err)
+		}
+	}
+	if _, err := do(t, e, "write_file", map[string]any{"path": "new.py", "content": "ADMIN_TOKEN = \"[REDACTED~]\"\n"}); err != nil {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, "new.py")); err != nil || string(now) != file {
+		t.Errorf("%q, %v", now, err)
 	}
 }
 

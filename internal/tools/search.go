@@ -86,7 +86,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 		}
 		out.Files++
 		size += len(text)
-		if !p.Match(text) {
+		if !p.MatchString(b.spelled(text)) {
 			return true
 		}
 		found := 0
