@@ -23,16 +23,18 @@ func (j *fixing) overwritten(ctx context.Context, work *review.FixWork) error {
 	if err != nil {
 		return err
 	}
+	raw, shown := make([]string, len(d.Files)), make([]string, len(d.Files))
 	for i := range d.Files {
-		f := &d.Files[i]
 		keys, err := j.loop.keysOf(ctx, head, work.Tip, d.Files[i:i+1])
 		if err != nil {
 			return err
 		}
-		if masks.Overwrites(f.Raw, keys, j.loop.Learned) {
-			work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(f.Path),
-				Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
-		}
+		raw[i] = d.Files[i].Raw
+		shown[i] = j.loop.Learned.MaskDiff(raw[i], keys)
+	}
+	for _, i := range masks.Overwriting(raw, shown) {
+		work.Refusals = append(work.Refusals, review.Refusal{Rule: ruleMasked, Path: spelling.Name(d.Files[i].Path),
+			Detail: sanitize.Redacted + " stands for a value you are not shown: leave it where it is, or take it out"})
 	}
 	if len(work.Refusals) > 0 {
 		work.Tip, work.Commits = "", nil // nothing of it is let through
