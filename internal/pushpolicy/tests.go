@@ -202,7 +202,8 @@ func count(pattern *lazyregexp.Regexp, lines []Line) int {
 	return n
 }
 
-// added finds lines of a pattern that the file did not have before; a line that only moved or was indented is none.
+// added finds lines of a pattern that the file did not have before; a line that only moved or was indented is none. It says what matches, not what else stands there,
+// and nothing of what is long: of a value that is cut nobody knows any more that it is a secret (threats.md T793).
 func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, detail string) []TestChange {
 	before := map[string]int{}
 	for _, r := range c.Removed {
@@ -220,7 +221,11 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 			before[text]--
 			continue
 		}
-		found = append(found, TestChange{Path: c.Path, Kind: kind, Line: a.N, Detail: detail + ": " + excerpt(text)})
+		t := TestChange{Path: c.Path, Kind: kind, Line: a.N, Detail: detail}
+		if what := strings.TrimSpace(pattern.FindString(a.Text)); len(what) <= 80 {
+			t.Detail += ": " + spelling.Text(what)
+		}
+		found = append(found, t)
 	}
 	return found
 }
@@ -234,12 +239,3 @@ var (
 		`conftest\.py|(spec|rails|test)_helper\.(rb|exs)|setup_?tests\.[cm]?[jt]sx?|[a-z.-]*(jest|vitest|test)[._-]?(setup|preset|env|environment)\.[cm]?[jt]s|` +
 		`tests/(bootstrap|pest)\.php|(cypress/support|cypress/plugins)/[^/]+|testthat\.r|linuxmain\.swift|xctestmanifests\.swift)$`)
 )
-
-// excerpt keeps a detail short.
-func excerpt(text string) string {
-	r := []rune(strings.ToValidUTF8(text, "�"))
-	if len(r) > 80 {
-		r = append(r[:79], '…')
-	}
-	return string(r)
-}

@@ -3,6 +3,7 @@ package pushpolicy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -258,8 +259,24 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 
 func TestTestChangesSayWhere(t *testing.T) {
 	got := fmt.Sprint(Tests([]Change{changed("a_test.go", one("x", "func TestA(t *testing.T) {"), one("y", "z", "\tt.Skip()"))}))
-	if want := "[a test is gone: TestA (line 2) a test does not run any more: t.Skip() (line 3)]"; got != want {
+	if want := "[a test is gone: TestA (line 2) a test does not run any more: t.Skip( (line 3)]"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// What is said of a change is masked later: it holds no beginning of a value, which nobody would know for a secret (threats.md T793).
+func TestTestChangesQuoteNoValue(t *testing.T) {
+	for line, want := range map[string]string{
+		"it.skip('counts all', () => count(connect('postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3x@db.corp.io/x')))": "[a test does not run any more: it.skip (line 2)]",
+		"os.Args = f(\"" + strings.Repeat("q7Rz2Lm9Xc", 9) + "\", \"-test.run=A\")":                           "[it decides which tests run, or how they end (line 2)]",
+	} {
+		path := "db.test.js"
+		if strings.HasPrefix(line, "os.") {
+			path = "db_test.go"
+		}
+		if got := fmt.Sprint(Tests([]Change{changed(path, nil, one("x", line))})); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 
