@@ -107,6 +107,17 @@ func TestFragmentsAreMasked(t *testing.T) {
 	}
 }
 
+// A file is masked by all that it says: here its last line tells that the values are secrets (threats.md T793).
+func TestFragmentsAreMaskedBeforeTheyAreCut(t *testing.T) {
+	s, o := store(), options()
+	o.Chars = 100
+	s.files["k8s/prod/app.yaml"] = "apiVersion: v1\ndata:\n  greeting: WnE4Um5CNW1LMnZYdzRUag==\n  settings.conf: " + strings.Repeat("MQoyCjMK", 100) + "\nkind: Secret\n"
+	fragments, _, err := Read(t.Context(), s, o, []review.Listing{{Folder: "k8s/prod", Files: []string{"app.yaml"}}}, []review.Wanted{{File: "k8s/prod/app.yaml"}})
+	if err != nil || len(fragments) != 1 || strings.Contains(fragments[0].Text, "WnE4") || !strings.Contains(fragments[0].Text, "  greeting: ") {
+		t.Errorf("%v: %+v", err, fragments)
+	}
+}
+
 func TestExcerpts(t *testing.T) {
 	at := func(n int) *int { return &n }
 	file := review.Fragment{File: "a.sql", Text: "one\ntwo\nthree\nfour\nfive\n", Lines: 5}

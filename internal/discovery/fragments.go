@@ -50,16 +50,16 @@ func Read(ctx context.Context, src Source, o Options, listings []review.Listing,
 			refused = append(refused, f.File+" is no text")
 			continue
 		}
-		f.Text, f.Cut = begins(spelling.Text(string(text)), perFragment*o.Chars)
-		if f.Text == "" {
-			refused = append(refused, f.File+" has no line that could be shown")
-			continue
-		}
+		f.Text = spelling.Text(string(text))
 		keys := sanitize.KeyLines{}
 		keys.LearnNamed(name, f.Text)
 		f.Text = sanitize.Spelled(f.Text)
 		if _, err := sanitize.MaskChange(ctx, o.Learned, []*string{&f.Text}, nil, map[*string]sanitize.KeyLines{&f.Text: keys}, []*string{&f.Reason}); err != nil {
 			return nil, nil, err
+		}
+		if f.Text, f.Cut = begins(f.Text, perFragment*o.Chars); f.Text == "" { // cut last: what tells that a value is a secret may stand behind it (threats.md T793)
+			refused = append(refused, f.File+" has no line that could be shown")
+			continue
 		}
 		f.Lines = strings.Count(strings.TrimSuffix(f.Text, "\n"), "\n") + 1
 		fragments = append(fragments, f)
