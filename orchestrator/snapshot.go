@@ -232,15 +232,7 @@ const (
 )
 
 // shortened is what is told of a remark.
-func shortened(remark string) string { return beginning(remark, remarkBytes) }
-
-// beginning is what of a text fits into so many bytes.
-func beginning(text string, most int) string {
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
+func shortened(remark string) string { return sanitize.Beginning(remark, remarkBytes) }
 
 // share is how much is told of each of some texts of agents, as of what people say.
 func share(texts int) int { return min(remarkBytes, talkBytes/max(texts, 1)) }

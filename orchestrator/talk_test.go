@@ -52,13 +52,13 @@ func TestReviewersAreToldAPartOfLongTalk(t *testing.T) {
 func TestTheStateTellsAPartOfLongTalk(t *testing.T) {
 	s := &conversation.State{Threads: []conversation.Thread{{Node: "own"}}}
 	for i := range 60 {
-		s.Threads[0].DeveloperReplies = append(s.Threads[0].DeveloperReplies, conversation.Reply{Author: "stranger", Body: fmt.Sprint(i, strings.Repeat("x", 60_000))})
+		s.Threads[0].DeveloperReplies = append(s.Threads[0].DeveloperReplies, conversation.Reply{Author: "stranger", Body: fmt.Sprint(i, strings.Repeat(" x", 30_000))})
 	}
 	told, size := runState(s).Threads[0].DeveloperReplies, 0
 	for _, r := range told {
 		size += len(r.Body)
 	}
-	if size > talkBytes+200 || len(told) < 10 || told[0].Author != "prloop" || !strings.HasPrefix(told[len(told)-1].Body, "59x") {
+	if size > talkBytes+200 || len(told) < 10 || told[0].Author != "prloop" || !strings.HasPrefix(told[len(told)-1].Body, "59 x") {
 		t.Errorf("%d replies of %d bytes, the first of %s", len(told), size, told[0].Author)
 	}
 }

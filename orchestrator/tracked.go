@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Tracked is one distinct finding of an earlier round and what became of it, at its place in the head under review.
@@ -207,7 +208,7 @@ func claims(tracked []Tracked) (out []review.Claim) {
 		}
 	}
 	for i := range out {
-		out[i].Text = beginning(out[i].Text, share(len(out)))
+		out[i].Text = sanitize.Beginning(out[i].Text, share(len(out)))
 	}
 	return out
 }
@@ -220,7 +221,7 @@ func noticed(past []review.RoundResult) (out []review.Notice) {
 		}
 	}
 	for i := range out {
-		out[i].Text = beginning(out[i].Text, share(len(out)))
+		out[i].Text = sanitize.Beginning(out[i].Text, share(len(out)))
 	}
 	return out
 }

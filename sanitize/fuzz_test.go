@@ -226,7 +226,11 @@ func TestLine(t *testing.T) {
 		"no UTF-8: \xff":                      "no UTF-8: \ufffd",
 		"using " + token:                      "using [REDACTED]",
 		strings.Repeat("é", 41):               strings.Repeat("é", 40) + "…",
-		strings.Repeat("x", 36) + " " + token: strings.Repeat("x", 36) + " [RE…", // the cut comes last
+		strings.Repeat("x", 36) + " " + token: strings.Repeat("x", 36) + " […", // the cut comes last
+		"reads q7Rz2Lm9Xc4Vb8Nt1Wk6 of the prod.config, and more":          "reads q7Rz2Lm9Xc4Vb8Nt1Wk6 of the…",
+		"reads for people q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3xZt5Y":                    "reads for people…", // a later reader may know it for a secret (threats.md T793)
+		`{"event":"begins","session":"q7Rz2Lm9Xc4Vb8"}`:                    `{"event":"begins","session":"…`,
+		strings.Repeat(" ", 64*40-20) + "q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3xZt5Y":     "",
 		strings.Repeat("x ", 20) + "\n" + strings.Repeat(" ", 1<<20) + "y": strings.TrimSpace(strings.Repeat("x ", 20)),
 	} {
 		if got := Line(in, 40); got != want {

@@ -62,13 +62,30 @@ func Visible(s string) (string, []string) {
 // characters made visible. Of very long text only the beginning is looked at.
 func Line(s string, limit int) string {
 	if most := 64 * limit; len(s) > most {
+		if blank := strings.LastIndexAny(s[:most], " \t\r\n"); blank > 0 {
+			most = blank
+		}
 		s = s[:most]
 	}
 	s, _ = Visible(Redact(s))
-	if s = strings.Join(strings.Fields(s), " "); utf8.RuneCountInString(s) > limit {
-		s = string([]rune(s)[:limit]) + "…"
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > limit {
+		s = Beginning(s, len(string(r[:limit])))
 	}
 	return s
+}
+
+// Beginning is what fits of a text into so many bytes, and a sign where it was cut. A value that would be cut is left out: it may be one that only a later reader
+// knows for a secret, when it is whole (threats.md T793).
+func Beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	sign := func(c byte) bool { return valueByte(c) || c == '=' }
+	for most > 0 && (!utf8.RuneStart(s[most]) || sign(s[most]) && sign(s[most-1])) {
+		most--
+	}
+	return strings.TrimRight(s[:most], " ") + "…"
 }
 
 // LastLine is Line of the end of a text, at most limit bytes long. A word that is cut is left out: it may be a value that only a later reader of the line

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // NotFixedPrefix begins the reasons prloop writes itself for findings a fixer left without a word (decision 5).
@@ -100,8 +101,8 @@ func settleNoticed(list []review.Notice, notes *schema.Notes) (out []review.Noti
 			n.Line = nil
 		}
 		n.Text = strings.TrimSpace(n.Text)
-		if r := []rune(n.Text); len(r) > noticedText {
-			n.Text = strings.TrimSpace(string(r[:noticedText-1])) + "…"
+		if r := []rune(sanitize.Redact(n.Text)); len(r) > noticedText {
+			n.Text = sanitize.Beginning(string(r), len(string(r[:noticedText-1])))
 		}
 		if n.Text == "" || slices.ContainsFunc(out, func(o review.Notice) bool { return o.File == n.File && o.Text == n.Text }) {
 			continue

@@ -161,12 +161,16 @@ func TestSettleFix(t *testing.T) {
 // What a fixer noticed is kept in bounds, whatever it sends.
 func TestSettleNoticed(t *testing.T) {
 	line := 3
-	long := strings.Repeat("x", 2*noticedText)
+	long := strings.Repeat("é", 2*noticedText)
 	r := &review.FixResult{Noticed: []review.Notice{{File: "./a.go", Line: &line, Text: " leaks "}, {File: "a.go", Text: "leaks"}, {File: "../etc", Line: &line, Text: "odd"}, {Text: " "}, {Text: long}}}
 	got, notes := SettleFix(review.FixPayload{}, r)
-	want := []review.Notice{{File: "a.go", Line: &line, Text: "leaks"}, {Text: "odd"}, {Text: long[:noticedText-1] + "…"}}
+	want := []review.Notice{{File: "a.go", Line: &line, Text: "leaks"}, {Text: "odd"}, {Text: strings.Repeat("é", noticedText-1) + "…"}}
 	if d := cmp.Diff(want, got.Noticed); d != "" || !slices.Equal(notes, []string{`noticed: "../etc" is no path inside the repository`}) {
 		t.Errorf("%s\nnotes %q", d, notes)
+	}
+	r.Noticed = []review.Notice{{Text: strings.Repeat("é", noticedText-30) + " postgres://app:q7Rz!2Lm9Xc4Vb8Nt1Wk6Qp3x@db.corp/x and q7Rz2Lm9Xc4"}} // masked before it is cut (threats.md T793)
+	if got, _ := SettleFix(review.FixPayload{}, r); strings.Contains(got.Noticed[0].Text, "q7Rz") || !strings.HasSuffix(got.Noticed[0].Text, "…") {
+		t.Errorf("%q", got.Noticed[0].Text)
 	}
 	r.Noticed = nil
 	for i := range 2 * noticed {

@@ -17,7 +17,7 @@ import (
 
 // cacheFormat begins the file of a cache. It names the parser, whose next version may read a file in another way, and a number to
 // raise when this package does.
-const cacheFormat = "prloop symbols 2, gotreesitter v0.51.0\n"
+const cacheFormat = "prloop symbols 3, gotreesitter v0.51.0\n"
 
 // cacheLimit bounds the file of a cache, in bytes. What was not used by the last look goes first.
 const cacheLimit = 16 << 20

@@ -21,6 +21,19 @@ func what(f File) (definitions, uses string) {
 	return strings.Join(d, ", "), strings.Join(u, " ")
 }
 
+// A long name is cut where no value is, and masked before (threats.md T793).
+func TestLongNamesHoldNoSecret(t *testing.T) {
+	for args, want := range map[string]string{
+		"'a-long-name-of-a-good-old-customer-who-has-a-database-of-his-own', 'postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3xPPPP@db/customers/of/his/own'": "clients[pick('a-long-name-of-a-good-old-customer-who-has-a-database-of-his-own', 'postgres://app:[REDACTED]@…",
+		"'a-long-name-of-a-good-old-customer-who-has-a-database-of-his-own', f, 'and another', 'q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3xPPPP'":                      "clients[pick('a-long-name-of-a-good-old-customer-who-has-a-database-of-his-own', f, 'and another', '…",
+	} {
+		f, ok := Read("javascript", []byte("clients[pick("+args+")] = function () {\n  step()\n}\n"))
+		if !ok || len(f.Definitions) != 1 || f.Definitions[0].Name != want {
+			t.Errorf("%v: %+v", ok, f.Definitions)
+		}
+	}
+}
+
 func TestReadKnowsTheLanguages(t *testing.T) {
 	for _, row := range []struct{ language, text, definitions, uses string }{
 		{"go", "package a\n\nconst (\n\tMin, Max = 1, 2\n)\n\ntype (\n\tT struct {\n\t\tOne, Two int\n\t}\n\tI interface {\n\t\tDo(x int) error\n\t}\n)\n\nfunc (t *T) M(a int,\n\tb string) error {\n\tx := t.One\n\treturn foo.Bar(x, Max)\n}\n",

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/odvcencio/gotreesitter"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 const (
@@ -288,11 +291,11 @@ func (w *walker) field(n *gotreesitter.Node, field string) string {
 	return oneLine(c.Text(w.text))
 }
 
-// oneLine keeps names short and on one line: they are text of the repository.
+// oneLine keeps names short and on one line: they are text of the repository. A long one is masked before it is cut (threats.md T793).
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:120]) + "..."
+	if utf8.RuneCountInString(s) > 120 {
+		return sanitize.Line(s, 120)
 	}
 	return s
 }

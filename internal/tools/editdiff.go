@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 // diffLimit is where the text of a diff is cut, in bytes.
@@ -43,7 +45,7 @@ func (e *Editor) changes() Changes {
 	out.Diff = b.String()
 	if len(out.Diff) > diffLimit {
 		whole := len(out.Diff)
-		out.Diff = strings.ToValidUTF8(out.Diff[:diffLimit], "") + "\n(the diff is longer)\n"
+		out.Diff = sanitize.Beginning(out.Diff, diffLimit) + "\n(the diff is longer)\n"
 		out.Missing = whole - diffLimit
 	}
 	return out

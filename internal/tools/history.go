@@ -169,7 +169,7 @@ func (b *Box) diffOf(ctx context.Context, from, to string, written []string) (Di
 			break
 		}
 		if len(one) > diffLimit {
-			one = strings.ToValidUTF8(one[:diffLimit], "") + "\n(the diff of this file is longer)\n"
+			one = sanitize.Beginning(one, diffLimit) + "\n(the diff of this file is longer)\n"
 		}
 		all.WriteString(one)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 // logArgs are those of git_log; without a path it is the whole history.
@@ -105,7 +107,7 @@ func (b *Box) commits(ctx context.Context, limits, paths []string) (Log, error) 
 func short(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if r := []rune(s); len(r) > 200 {
-		s = string(r[:200]) + "…"
+		s = sanitize.Beginning(s, len(string(r[:200])))
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // PullRequest is what github.read tells: the facts of the snapshot. All texts in it are data that strangers wrote.
@@ -28,7 +29,7 @@ const talkLimit = 4 << 10
 func (c *Command) said(s string) string {
 	s = spelling.Text(c.safe(s))
 	if len(s) > talkLimit {
-		s = strings.ToValidUTF8(s[:talkLimit], "") + "… (cut)"
+		s = sanitize.Beginning(s, talkLimit) + " (cut)"
 	}
 	return s
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"path"
 	"strings"
+
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Bounds of one search. They count, they do not measure time: the same tree gives the same answer.
@@ -97,11 +99,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 			if found++; a.Count || found > perFile || len(out.Matches) == limit {
 				continue
 			}
-			l = cut(strings.TrimSpace(l))
-			if len(l) > snippetLimit {
-				l = strings.ToValidUTF8(l[:snippetLimit], "") + "…"
-			}
-			out.Matches = append(out.Matches, Match{b.label(name), i + 1, l})
+			out.Matches = append(out.Matches, Match{b.label(name), i + 1, sanitize.Beginning(strings.TrimSpace(l), snippetLimit)})
 		}
 		if found == 0 {
 			return true

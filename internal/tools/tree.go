@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // check takes a path as a model wrote it, an unusual name quoted; "" and "." are the root. It gives the name's bytes.
@@ -120,11 +121,7 @@ func splitLines(text []byte) []string {
 }
 
 func cut(line string) string {
-	line = strings.TrimSuffix(line, "\r")
-	if len(line) > lineLimit {
-		line = strings.ToValidUTF8(line[:lineLimit], "") + "…"
-	}
-	return line
+	return sanitize.Beginning(strings.TrimSuffix(line, "\r"), lineLimit)
 }
 
 // readArgs are those of read_file. Start is 1-based, default 1; End is inclusive.
