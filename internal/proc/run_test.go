@@ -211,7 +211,7 @@ func TestUnreadStdinDoesNotBlock(t *testing.T) {
 func TestStderrTailIsTheEnd(t *testing.T) {
 	t.Parallel()
 	spec := self(t, "exit", "3")
-	spec.KeepTail = 9
+	spec.KeepTail = 10
 	res, err := Run(t.Context(), spec)
 	if string(res.StderrTail) != "it ended\n" {
 		t.Errorf("tail %q", res.StderrTail)
@@ -219,6 +219,28 @@ func TestStderrTailIsTheEnd(t *testing.T) {
 	var exit *ExitError
 	if !errors.As(err, &exit) || exit.Code != 3 || exit.Took <= 0 || !strings.Contains(err.Error(), "exit status 3 after ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is kept begins with a whole line, of a line that is longer with a whole word: nobody knows the end of a token for a secret (threats.md T794).
+func TestTailBeginsWhole(t *testing.T) {
+	for _, c := range []struct{ said, want string }{
+		{"GH=ghp_16C7\nit", "GH=ghp_16C7\nit"},
+		{"a\nGH=ghp_16C7e42F\nit ended\n", "it ended\n"},
+		{"a\rGH=ghp_16C7e42F\rit ended\n", "it ended\n"},
+		{"GH=ghp_16C7e42F292c it ended\n", "it ended\n"},
+		{"GH=ghp_16C7e42F292c6912E\n", ""},
+		{strings.Repeat("a\n", 24) + "GH=ghp_16C7e42F\nit ended\n", "it ended\n"},
+	} {
+		for _, each := range []int{1, 7, len(c.said)} {
+			kept := tail{limit: 20}
+			for part := range slices.Chunk([]byte(c.said), each) {
+				_, _ = kept.Write(part)
+			}
+			if got := string(kept.bytes()); got != c.want {
+				t.Errorf("%q, written %d bytes each: %q is kept, want %q", c.said, each, got, c.want)
+			}
+		}
 	}
 }
 

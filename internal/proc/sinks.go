@@ -57,20 +57,34 @@ func (l *lines) Close() error {
 	return nil
 }
 
-// tail keeps the last bytes of a stream.
+// tail keeps the last lines of a stream.
 type tail struct {
 	limit int
 	buf   []byte
+	// cut is true once something was dropped.
+	cut bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.buf = append(t.buf, p...)
 	if len(t.buf) > 2*t.limit {
-		t.buf = append(t.buf[:0], t.buf[len(t.buf)-t.limit:]...)
+		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-t.limit:]...), true
 	}
 	return len(p), nil
 }
 
 func (t *tail) Close() error { return nil }
 
-func (t *tail) bytes() []byte { return bytes.Clone(t.buf[max(0, len(t.buf)-t.limit):]) }
+// bytes are the last lines that fit, or the last words of a longer one: what is left of a word that is cut may be a secret that nobody knows any more (threats.md T794).
+func (t *tail) bytes() []byte {
+	kept := t.buf[max(0, len(t.buf)-t.limit):]
+	if len(kept) == len(t.buf) && !t.cut {
+		return bytes.Clone(kept)
+	}
+	for _, ends := range []string{"\r\n", " \t\r\n"} {
+		if i := bytes.IndexAny(kept, ends); i >= 0 && i < len(kept)-1 {
+			return bytes.Clone(kept[i+1:])
+		}
+	}
+	return nil
+}
