@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Rules about files of one name hold in those files, in pieces and in diffs of them, and nowhere else (threats.md T649).
+// Rules about files of one name hold in those files, in pieces and in diffs of them, above hunks too, and nowhere else (threats.md T649 and T795).
 func TestFileSecrets(t *testing.T) {
 	for _, c := range []struct{ path, line, value string }{
 		{"infra/db.tf", `  password   = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
@@ -18,6 +18,12 @@ func TestFileSecrets(t *testing.T) {
 	} {
 		for path, masked := range map[string]bool{c.path: true, "main.py": false} {
 			piece, diff := "a\n"+c.line+"\n", "@@ -1,2 +1,2 @@\n a\n-x\n+"+c.line+"\n"
+			above := KeyLines{}
+			heading := "@@ -23,2 +23,2 @@ " + c.line + "\n a\n-x\n+y\n"
+			above.LearnNamedDiff(path, heading)
+			if maskChange(t, nil, &heading, map[*string]KeyLines{&heading: above}); strings.Contains(heading, c.value) == masked {
+				t.Errorf("%s above a hunk of %s is shown as %s", c.line, path, heading)
+			}
 			keys := KeyLines{}
 			keys.LearnNamed(path, piece)
 			keys.LearnNamedDiff(path, diff)

@@ -50,7 +50,7 @@ func (k KeyLines) LearnPiece(text string) {
 	}
 }
 
-// version is what a diff shows of a version: its lines without marks, but those with the mark of the other version.
+// version is what a diff shows of a version: its lines without marks, but those with the mark of the other version, and the lines above its hunks.
 func version(diff string, other byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -59,6 +59,8 @@ func version(diff string, other byte) string {
 		}
 		if strings.IndexByte("+- ", line[0]) >= 0 {
 			line = line[1:]
+		} else if title := hunkHead.FindString(line); title != "" {
+			line = strings.TrimPrefix(line[len(title):], " ")
 		}
 		b.WriteString(line)
 	}
