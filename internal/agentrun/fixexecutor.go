@@ -222,7 +222,7 @@ func (b *FixExecutor) Push(ctx context.Context, pr review.PullRequest, from, to 
 	case err != nil:
 		return orchestrator.Pushed{}, err
 	case got.Outcome == git.Refused:
-		return orchestrator.Pushed{Refused: "the server refuses the push: " + fixspace.Refused(got)}, nil
+		return orchestrator.Pushed{Refused: "the server refuses the push: " + fixspace.Refused(got, b.Launcher.Learned)}, nil
 	case got.Outcome == git.Moved && got.Head == "":
 		return b.tooLate(ctx, pr, to, "the branch does not exist any more")
 	case got.Outcome == git.Moved:

@@ -80,7 +80,7 @@ func (j *JobExecutor) PushBranch(ctx context.Context, repo review.Repo, p effect
 	case got.Outcome == git.Moved:
 		return "", &effects.MovedError{Ref: p.Ref, Head: got.Head}
 	case got.Outcome == git.Refused:
-		return "", &effects.RefusedError{Reason: "the server refuses the push: " + fixspace.Refused(got)}
+		return "", &effects.RefusedError{Reason: "the server refuses the push: " + fixspace.Refused(got, j.Launcher.Learned)}
 	}
 	return commitAddress(repo, p), nil
 }

@@ -29,7 +29,7 @@ func (b *Workspace) CheckClone(ctx context.Context, o review.FixOrder, clone, co
 	if err != nil {
 		var take *git.TakeError
 		if errors.As(err, &take) {
-			return nil, fmt.Errorf("the tree cannot be checked: %s", oneLine(take.Error()))
+			return nil, fmt.Errorf("the tree cannot be checked: %s", b.oneLine(take.Error()))
 		}
 		return nil, errors.New("the tree cannot be checked now")
 	}

@@ -40,9 +40,13 @@ func (b *Workspace) Fix(ctx context.Context, o review.FixOrder, emit func(review
 }
 
 // outcome is a try's work in the making.
-type outcome struct{ review.FixWork }
+type outcome struct {
+	*Workspace
+	review.FixWork
+}
 
 func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review.Event)) (work outcome, err error) {
+	work.Workspace = b
 	if b.Ask == nil {
 		return work, errNoFixer
 	}

@@ -89,7 +89,7 @@ func (j jobWork) refuse(all ...review.Refusal) {
 
 // unless takes an error that is about the agent's work for a refusal.
 func (j jobWork) unless(err error) error {
-	if r, is := refusalOf(err); is {
+	if r, is := j.refusalOf(err); is {
 		j.refuse(r)
 		return nil
 	}
@@ -116,7 +116,7 @@ func (j jobWork) takeOut(ctx context.Context, c *clone, emit func(review.Event))
 	case errors.As(err, &take):
 		return nil, err // whoever commits by hand commits well, or nothing
 	case err != nil:
-		j.Notes = append(j.Notes, "commits of its own were not taken: "+notTaken(err, emit))
+		j.Notes = append(j.Notes, "commits of its own were not taken: "+j.notTaken(err, emit))
 		taken = nil
 	}
 	tip := j.order.From
@@ -166,7 +166,7 @@ func (j jobWork) allowed(wishes []review.Wish) (kept []review.Wish) {
 			kept = append(kept, w)
 			continue
 		}
-		note := fmt.Sprintf("%s is not carried out: the command has no such tool", oneLine(string(w.Kind)))
+		note := fmt.Sprintf("%s is not carried out: the command has no such tool", j.oneLine(string(w.Kind)))
 		if !slices.Contains(j.Notes, note) {
 			j.Notes = append(j.Notes, note)
 		}
@@ -214,7 +214,7 @@ func (j jobWork) message(said string) string {
 	if first, rest, _ := strings.Cut(said, "\n"); strings.TrimSpace(first) == "" {
 		said = "Maintenance by " + j.order.Command + "\n" + rest
 	}
-	return plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
+	return j.plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: j.order.Run}, pushpolicy.Trailer{Key: schedule.JobTrailer, Value: j.order.Job})
 }
 
 // judge makes prloop's own commits and holds them against all rules: each new commit, because a branch keeps what a later one undoes, and

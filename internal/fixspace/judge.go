@@ -48,7 +48,7 @@ func (b *Workspace) judge(ctx context.Context, o review.FixOrder, taken []git.Ta
 
 // refused takes an error that is about the fixer's work, and not about prloop's, for a refusal.
 func (w *outcome) refused(err error) bool {
-	r, is := refusalOf(err)
+	r, is := w.refusalOf(err)
 	if is {
 		w.refuse(r)
 	}
@@ -56,15 +56,15 @@ func (w *outcome) refused(err error) bool {
 }
 
 // refusalOf is the refusal that an error about an agent's work means.
-func refusalOf(err error) (review.Refusal, bool) {
+func (b *Workspace) refusalOf(err error) (review.Refusal, bool) {
 	take := (*git.TakeError)(nil)
 	switch {
 	case errors.As(err, &take):
 		return take.Refusal(), true
 	case errors.Is(err, git.ErrMalformedTree), errors.Is(err, diff.ErrMalformed), errors.Is(err, diff.ErrTruncated), errors.Is(err, diff.ErrIncomplete): // names that prloop reads otherwise than git
-		return review.Refusal{Rule: pushpolicy.RuleBadName, Detail: oneLine(err.Error())}, true
+		return review.Refusal{Rule: pushpolicy.RuleBadName, Detail: b.oneLine(err.Error())}, true
 	case errors.Is(err, git.ErrTooLarge):
-		return review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: oneLine(err.Error())}, true
+		return review.Refusal{Rule: pushpolicy.RuleTooLarge, Detail: b.oneLine(err.Error())}, true
 	}
 	return review.Refusal{}, false
 }

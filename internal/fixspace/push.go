@@ -59,8 +59,8 @@ var refusals = map[string]string{
 	git.RefusedOther:      "the server refuses it",
 }
 
-// Refused says in words why a push was refused, the server's own line included; empty for any other outcome.
-func Refused(r git.PushResult) string {
+// Refused says in words why a push was refused, the server's own line included, without what the run learned; empty for any other outcome.
+func Refused(r git.PushResult, known *sanitize.Learned) string {
 	if r.Outcome != git.Refused {
 		return ""
 	}
@@ -71,7 +71,7 @@ func Refused(r git.PushResult) string {
 	if r.Reason == "" {
 		return why
 	}
-	return fmt.Sprintf("%s: %s", why, sanitize.Terminal(sanitize.Redact(r.Reason)))
+	return fmt.Sprintf("%s: %s", why, sanitize.Terminal(known.Redact(r.Reason)))
 }
 
 // Patch is the change between two commits as text that `git apply` reads, for whoever may push when prloop may not.

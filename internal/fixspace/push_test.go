@@ -46,7 +46,7 @@ func TestPush(t *testing.T) {
 	p := newPushing(t)
 	for _, want := range []git.Outcome{git.Pushed, git.Already, git.Already} {
 		got, err := p.push(t.Context())
-		if err != nil || got.Outcome != want || got.Head != p.tip || Refused(got) != "" {
+		if err != nil || got.Outcome != want || got.Head != p.tip || Refused(got, nil) != "" {
 			t.Errorf("%+v, %v; want %s", got, err, want)
 		}
 	}
@@ -73,10 +73,10 @@ func TestPushRefused(t *testing.T) {
 	if err != nil || got.Outcome != git.Refused || p.head() != p.base {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if why := Refused(got); !strings.HasPrefix(why, "the branch is protected: ") || strings.Contains(why, "\x1b") {
+	if why := Refused(got, nil); !strings.HasPrefix(why, "the branch is protected: ") || strings.Contains(why, "\x1b") {
 		t.Errorf("%q", why)
 	}
-	if why := Refused(git.PushResult{Outcome: git.Refused, Rule: "something new"}); why != "the server refuses it" {
+	if why := Refused(git.PushResult{Outcome: git.Refused, Rule: "something new"}, nil); why != "the server refuses it" {
 		t.Errorf("%q", why)
 	}
 }

@@ -47,7 +47,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 			work.refuse(refused.Refusal())
 			return nil, nil
 		}
-		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+notTaken(err, emit))
+		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+b.notTaken(err, emit))
 		taken = nil
 	}
 	said, err := b.words(o, taken, work)
@@ -66,19 +66,19 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 		return nil, err
 	}
 	// Rewrite leaves it out when it is the tip's own.
-	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: message(o, said)}), nil
+	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: b.message(o, said)}), nil
 }
 
 // notTaken is why commits were not taken, as everybody may read it. The operator hears all of it: git names folders of this machine (threats.md T681).
-func notTaken(err error, emit func(review.Event)) string {
-	emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "commits of the agent were not taken: " + oneLine(err.Error()), Time: time.Now().UTC()})
+func (b *Workspace) notTaken(err error, emit func(review.Event)) string {
+	emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "commits of the agent were not taken: " + b.oneLine(err.Error()), Time: time.Now().UTC()})
 	var take *git.TakeError
 	var changed changedError
 	switch {
 	case errors.As(err, &take):
 		own := *take
 		own.Err = nil
-		return oneLine(own.Error())
+		return b.oneLine(own.Error())
 	case errors.As(err, &changed):
 		return changed.Error()
 	}
@@ -103,7 +103,7 @@ func (b *Workspace) words(o review.FixOrder, taken []git.Taken, work *outcome) (
 		return "", fmt.Errorf("commit messages of the fixer: %w", sanitize.ErrKnownSecret)
 	}
 	for i := range taken {
-		taken[i].Message = message(o, taken[i].Message)
+		taken[i].Message = b.message(o, taken[i].Message)
 	}
 	return said, nil
 }
@@ -140,18 +140,18 @@ type changedError string
 func (e changedError) Error() string { return string(e) + " of its clone is not what it was" }
 
 // message is a commit message of ours around a fixer's words.
-func message(o review.FixOrder, said string) string {
-	return plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run}, pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
+func (b *Workspace) message(o review.FixOrder, said string) string {
+	return b.plain(said, pushpolicy.Trailer{Key: pushpolicy.RunTrailer, Value: o.Run}, pushpolicy.Trailer{Key: pushpolicy.RoundTrailer, Value: fmt.Sprint(o.Round)})
 }
 
 // mostMade is how often a message is made of what was made.
 const mostMade = 6
 
 // plain makes a message of an agent's words. A mark that is taken out may have stood in the middle of a secret: what is made is redacted and made plain again, until neither
-// changes anything (threats.md T742). Words that never come to rest are left out.
-func plain(said string, trailers ...pushpolicy.Trailer) string {
+// changes anything (threats.md T742, T800). Words that never come to rest are left out.
+func (b *Workspace) plain(said string, trailers ...pushpolicy.Trailer) string {
 	for range mostMade {
-		subject, body, _ := strings.Cut(sanitize.Redact(said), "\n")
+		subject, body, _ := strings.Cut(b.Learned.Redact(said), "\n")
 		made := pushpolicy.Message(subject, body)
 		if made == said {
 			return pushpolicy.Message(subject, body, trailers...)
@@ -177,8 +177,8 @@ func commitsOf(taken []git.Taken) []review.FixCommit {
 }
 
 // oneLine makes an error fit for a note: it may quote what a fixer chose.
-func oneLine(s string) string {
-	r := []rune(strings.Join(strings.Fields(sanitize.Terminal(sanitize.Redact(s))), " "))
+func (b *Workspace) oneLine(s string) string {
+	r := []rune(strings.Join(strings.Fields(sanitize.Terminal(b.Learned.Redact(s))), " "))
 	if len(r) > 300 {
 		r = append(r[:299], '…')
 	}

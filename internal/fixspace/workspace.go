@@ -31,7 +31,7 @@ type Workspace struct {
 	Bounds proc.Bounds
 	// Secrets are those this process holds: no part of one gets into a commit message.
 	Secrets []string
-	// Learned is what the run learned of the change: no log has it.
+	// Learned is what the run learned of the change: no log, message, note or refusal has it.
 	Learned *sanitize.Learned
 	// Aside are names of files and folders that are moved aside in a clone at every depth while the fixer works, letter case
 	// ignored: what an agent of its kind would take configuration from (threats.md T03). Empty leaves all in place.
