@@ -9,15 +9,21 @@ import (
 	"github.com/prloop/prloop/internal/spelling"
 )
 
-// companion is a row whose pattern, a path from some folder, counts only where that folder has one of other files: the names alone say too little (threats.md T748).
+// companion is a row whose pattern, a path from some folder, counts only where that folder has one of other files or folders: the names alone say too little (threats.md T748).
 type companion struct {
 	row
 	beside []string
 }
 
+// everything is the pattern of a folder that is protected whole: not of the root, where nothing would be left to fix.
+const everything = "**"
+
 var companions = []companion{
 	{row{"project/**/*.{scala,properties}", anyDepth, declaresPackages, "https://www.scala-sbt.org/1.x/docs/Organizing-Build.html"}, []string{"build.sbt", "project/build.properties"}},
 	{row{"{agents,commands}/**/*.md", anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}},
+	{row{everything, anyDepth, instructsAgents, "https://agentskills.io/specification"}, []string{"SKILL.md"}},
+	{row{"{Tuist/**,**/Project.swift}", anyDepth, declaresPackages, "https://docs.tuist.dev/en/guides/features/projects/directory-structure"}, []string{"Tuist.swift", "Workspace.swift", "Tuist/Config.swift", "Tuist/Package.swift", "Tuist/ProjectDescriptionHelpers"}},
+	{row{"build/**/*.cs", anyDepth, runsBuilds, "https://nuke.build/docs/getting-started/setup/"}, []string{".nuke", "build/_build.csproj"}},
 }
 
 // beside says why a path is protected by what stands beside it in the tree; empty means that it is not.
@@ -29,8 +35,11 @@ func (t *tree) beside(name string) string {
 			rest = name[len(folder)+1:]
 		}
 		for _, c := range companions {
-			stands := func(beside string) bool { return t.folded[path.Join(folder, beside)] }
-			if doublestar.MatchUnvalidated(c.pattern, rest) && slices.ContainsFunc(c.beside, stands) {
+			stands := func(beside string) bool { return t.spelled[spelling.Fold(path.Join(folder, beside))] != "" }
+			if folder == "." && c.pattern == everything {
+				continue
+			}
+			if doublestar.MatchUnvalidated(spelling.Fold(c.pattern), rest) && slices.ContainsFunc(c.beside, stands) {
 				return string(c.reason)
 			}
 		}
