@@ -18,7 +18,7 @@ type Instructions struct {
 	Guidance []string
 	// imported are folded names.
 	imported map[string]bool
-	// beyond is true where there are more instructions than are read: then any Markdown may be a part of them.
+	// beyond is true where there are more instructions than are read: then any prose may be a part of them.
 	beyond bool
 }
 
@@ -33,17 +33,14 @@ func (in *Instructions) Add(links *Links, sizes map[string]int64, read func(name
 	if in.imported == nil {
 		in.imported = map[string]bool{}
 	}
-	// known reports whether a name of a file is one that is looked for.
+	// known reports whether a name of a file is one that is looked for. Where links give it more names than are looked at, Markdown is.
 	known := func(name string, is func(string) bool) bool {
-		if !markdown(name) || vendored.MatchString(name) {
-			return false
-		}
 		aliases, all := links.aliases(name)
-		return !all || is(name) || slices.ContainsFunc(aliases, is)
+		return (!all && markdown(name) || is(name) || slices.ContainsFunc(aliases, is)) && !vendored.MatchString(name)
 	}
 	var first []string
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		if known(name, instructs) {
+		if markdown(name) && known(name, instructs) {
 			first = append(first, name)
 		}
 	}
@@ -112,7 +109,7 @@ func (in *Instructions) why(name string) string {
 		return "reviewers take it for rules"
 	case in.imported[spelling.Fold(name)]:
 		return "a file of instructions for agents imports it"
-	case in.beyond && markdown(name):
+	case in.beyond && (markdown(name) || prose.MatchString(name)):
 		return "there are more instructions for agents than are read, and one may import it"
 	}
 	return ""

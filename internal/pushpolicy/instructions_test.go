@@ -38,7 +38,7 @@ func instructed(t *testing.T, tree, links map[string]string) *Included {
 	return in
 }
 
-// What an agent's own files import is protected as they are, wherever it stands; what they merely mention is not (threats.md T747).
+// What an agent's own files import is protected as they are, wherever it stands and whatever it is called, and so is what that imports; what they merely mention is not (threats.md T747, T802).
 func TestWhatInstructionsImportIsProtected(t *testing.T) {
 	in := instructed(t, map[string]string{
 		"CLAUDE.md": "@docs/rules.md and @./docs/a\\ b.md, see @README.\n- @docs/deep.md#part\nIn `code @docs/span.md`, @~/own.md, @/etc/all.md, mona@docs/mail.md, docs/word.md\n" +
@@ -46,6 +46,8 @@ func TestWhatInstructionsImportIsProtected(t *testing.T) {
 		"docs/deep.md":             "@deeper.md\n",
 		"docs/deeper.md":           "@../src/main.go\n",
 		"src/main.go":              "// see @src/other.go\n",
+		"src/other.go":             "// @src/fifth.go\n",
+		"docs/other.go":            "// @docs/unread.md\n",
 		"b/CLAUDE.md":              "~~~ `x`\n@in/tildes.md\n~~~\n@behind/tildes.md\n    ```\n@behind/indented.md\n",
 		"c/CLAUDE.md":              "```\n@in/open.md\n",
 		"app/GEMINI.md":            "@Local.md @lib/root.md\n",
@@ -60,7 +62,7 @@ func TestWhatInstructionsImportIsProtected(t *testing.T) {
 		"docs/rules.md": true, "docs/a b.md": true, "README": true, "docs/deep.md": true, "docs/deeper.md": true, "src/main.go": true, "app/local.md": true, "lib/root.md": true,
 		"app/lib/root.md": true, ".claude/rules/rules/b.md": true, "rules/b.md": true, "docs/linked.md": true, "docs/after.md": true, "moved.md": true, "missing.md": true, "behind/tildes.md": true, "behind/indented.md": true, "in/open.md": true, "in/tildes.md": false,
 		"docs/span.md": false, "own.md": false, "etc/all.md": false, "docs/mail.md": false, "docs/word.md": false, "docs/fence.md": false, "docs/line.md": false, "docs/tilde.md": false,
-		"src/other.go": false, "docs/vendored.md": false, "docs/plain.md": false, "docs/plainly.md": false, "docs/ci.md": false,
+		"src/other.go": true, "src/fifth.go": true, "docs/unread.md": false, "docs/vendored.md": false, "docs/plain.md": false, "docs/plainly.md": false, "docs/ci.md": false,
 	} {
 		refused := in.Check([]Change{{Path: name, Status: 'A'}}, nil)
 		if len(refused) > 0 != want || want && !strings.HasSuffix(refused[0].Detail, "a file of instructions for agents imports it") {
@@ -72,7 +74,7 @@ func TestWhatInstructionsImportIsProtected(t *testing.T) {
 	}
 }
 
-// Where there are more instructions than are read, any Markdown may be imported.
+// Where there are more instructions than are read, any prose may be imported.
 func TestMoreInstructionsThanAreRead(t *testing.T) {
 	many := map[string]string{}
 	for i := range instructionBounds.files + 1 {
@@ -81,7 +83,7 @@ func TestMoreInstructionsThanAreRead(t *testing.T) {
 	large := map[string]string{"AGENTS.md": strings.Repeat("x", InstructionBytes+1)}
 	for what, tree := range map[string]map[string]string{"files": many, "bytes": large} {
 		in := instructed(t, tree, nil)
-		for name, want := range map[string]bool{"docs/a.md": true, "README.MD": true, "src/a.go": false, "notes.txt": false} {
+		for name, want := range map[string]bool{"docs/a.md": true, "README.MD": true, "docs/a.rst": true, "src/a.go": false, "notes.txt": false} {
 			if refused := in.Check([]Change{{Path: name, Status: 'M'}}, nil); len(refused) > 0 != want {
 				t.Errorf("%s: %s: %v", what, name, refused)
 			}
