@@ -34,9 +34,7 @@ func (l *Loop) Merged(ctx context.Context, pr review.PullRequest, posted []after
 	if err != nil {
 		return f, err
 	}
-	if people != nil {
-		f.People = *people
-	}
+	f.People = *people
 	if !seen {
 		return f, nil
 	}

@@ -34,8 +34,8 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 			logins = append(logins, objections.SayGrave(out, t)...)
 		}
 	}
-	if l.People == nil || len(logins)+len(s.Threads) == 0 {
-		return nil, nil
+	if l.People == nil {
+		return &out, nil
 	}
 	if err := l.permissions(ctx, pr.Repo, &out, logins); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (l *Loop) permissions(ctx context.Context, repo review.Repo, p *conversatio
 	return nil
 }
 
-// persons are those of a round; nobody where nobody was asked for.
+// persons are those of a round; of a local range, nobody.
 func (s Snapshot) persons() conversation.People {
 	if s.People == nil {
 		return conversation.People{Author: s.PR.Author.Login, ByApp: s.PR.Author.Bot}

@@ -36,7 +36,7 @@ type Snapshot struct {
 	Returned []string          `json:"returned,omitempty"`
 	Uncured  map[string]string `json:"uncured,omitempty"`
 	Followed
-	// People are those whose word matters in these threads; nil where there is none.
+	// People are those whose word matters in these threads; nil for a local range.
 	People *conversation.People `json:"people,omitempty"`
 	// Voiced is what voiced gives.
 	Voiced string `json:"voiced,omitempty"`

@@ -76,7 +76,7 @@ func (p People) Voice(login string, bot bool) Voice {
 	name := strings.ToLower(login)
 	return Voice{
 		Login: login, Bot: bot || name == "" || name == "ghost" || strings.HasSuffix(name, "[bot]"),
-		Author: name != "" && name == strings.ToLower(p.Author), Write: review.MayWrite(p.Permissions[name]), Own: name == strings.ToLower(p.Own),
+		Author: name != "" && name == strings.ToLower(p.Author), Write: review.MayWrite(p.Permissions[name]), Own: name != "" && name == strings.ToLower(p.Own),
 	}
 }
 

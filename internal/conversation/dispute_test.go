@@ -379,6 +379,17 @@ func TestWhoApprovesTakesBackWhatTheySaid(t *testing.T) {
 	}
 }
 
+// Nobody, and who is gone, may nothing and is not our account, whatever is known of people.
+func TestNobodyIsNobody(t *testing.T) {
+	for _, people := range []conversation.People{{}, {Own: "prloop"}, {Author: "ada"}, crowd(true)} {
+		for _, login := range []string{"", "ghost"} {
+			if v := people.Voice(login, false); v.Author || v.Write || v.Own || v.Heard() || v.Decides() {
+				t.Errorf("%q among %+v is %+v", login, people, v)
+			}
+		}
+	}
+}
+
 // Whose permission is asked for: everybody whose words a judge may be told of, or whose word matters where a cure of ours is void, and whoever resolved a thread, but not we.
 func TestLogins(t *testing.T) {
 	s := conversation.State{Threads: []conversation.Thread{

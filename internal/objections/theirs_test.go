@@ -36,5 +36,8 @@ func TestOverruled(t *testing.T) {
 		if at, over := Overruled(people, in); over != c.want || over && at != 1 {
 			t.Errorf("%s: %v at %d, want %v", name, over, at, c.want)
 		}
+		if _, over := Overruled(conversation.People{Author: "ada"}, in); c.resolved == nil && over != c.want { // where nothing was asked about anybody
+			t.Errorf("%s, of people whom nobody knows: %v, want %v", name, over, c.want)
+		}
 	}
 }
