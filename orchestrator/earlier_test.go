@@ -179,7 +179,7 @@ func TestRaisedOnAnotherCommit(t *testing.T) {
 				t.Errorf("asked again: %v (%v)", a == nil, err)
 			}
 			s.Result.Outcome, s.Base = review.Converged, "main"
-			s.Inputs.Request.BaseRef = "main"
+			s.Inputs.Request.BaseRef, newer.Base = "main", "dev"
 			why, err := l.unapproved(t.Context(), s.Inputs.Request, snap)
 			if err != nil || (why != "") != c.asked {
 				t.Errorf("no scan passes it: %q (%v)", why, err)
@@ -223,6 +223,45 @@ func TestUnapprovedForThisBase(t *testing.T) {
 		why, err := l.unapproved(t.Context(), first.Inputs.Request, first.Inputs.Snapshot)
 		if err != nil || (why != "") != (c.want != "") || !strings.Contains(why, c.want) {
 			t.Errorf("%s: %q, %v; want %q", name, why, err, c.want)
+		}
+	}
+}
+
+// No scan passes over a full review for this base branch that was cut short, whatever commit it was about, before another one comes to a verdict (threats.md T797).
+func TestUnapprovedIsWhatWasCutShort(t *testing.T) {
+	scan, full := []review.AgentReceipt{{Name: "scout", Role: review.RoleScout}}, []review.AgentReceipt{{Name: "alpha", Role: review.RoleReviewer}}
+	run := func(base string, o review.Outcome, agents []review.AgentReceipt) Stored {
+		return Stored{Base: base, Unfinished: o == "", Result: review.RunResult{Run: "earlier", Outcome: o, Receipt: review.Receipt{HeadSHA: sha(9), Agents: agents}}}
+	}
+	cut := run("main", review.Superseded, full)
+	for name, c := range map[string]struct {
+		runs []Stored // the newest first
+		want bool
+	}{
+		"overtaken":                             {[]Stored{cut}, true},
+		"not ended":                             {[]Stored{run("main", "", nil)}, true},
+		"failed":                                {[]Stored{run("main", review.Failed, full)}, true},
+		"nobody knows for which branch":         {[]Stored{run("", review.Superseded, full)}, true},
+		"for another branch":                    {[]Stored{run("dev", review.Superseded, full)}, false},
+		"only its scan was at work":             {[]Stored{run("main", review.Superseded, scan)}, false},
+		"another one approved since":            {[]Stored{run("main", review.Converged, full), cut}, false},
+		"another one asked for changes since":   {[]Stored{run("main", review.ChangesRequested, full), cut}, false},
+		"one for another branch approved since": {[]Stored{run("dev", review.Converged, full), cut}, true},
+		"a scan was overtaken since":            {[]Stored{run("main", review.Superseded, scan), cut}, true},
+	} {
+		first := ended(t)
+		first.Inputs.Request.BaseRef = "main"
+		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
+			return func(yield func(Stored, error) bool) {
+				for _, s := range c.runs {
+					if !yield(s, nil) {
+						return
+					}
+				}
+			}
+		}}
+		if why, err := l.unapproved(t.Context(), first.Inputs.Request, first.Inputs.Snapshot); err != nil || (why != "") != c.want {
+			t.Errorf("%s: %q, %v; want %v", name, why, err, c.want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	base := req.base(pr)
 	snap.Unproven = unproven(discussion.Comments, own, ours, base)
 	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA, base), req.reviewers(), state.Threads)
-	snap.Hidden = hidden(discussion.Comments, ours, base)
+	snap.Hidden, snap.Unreported = hidden(discussion.Comments, ours, base), unreported(discussion.Comments, own, base)
 	snap.Reports, snap.Counted = Reports(discussion.Comments, viewer), countedThen(discussion.Comments, ours)
 	snap.Listed = listed(discussion)
 	return newestFixed(discussion.Comments, ours), nil

@@ -218,12 +218,14 @@ func (l *Loop) earlierScan(ctx context.Context, req Request, snap Snapshot) (*St
 }
 
 // unapproved says what keeps a commit from passing by a scan in the record of its full reviews: the newest was no approval, or has not ended, or one of its
-// reviewers has raised something grave on another commit since. Its report may be gone, or was never posted. An approval for another base branch is passed over.
+// reviewers has raised something grave on another commit since. Its report may be gone, or was never posted. An approval for another base branch is passed over. Neither does
+// one pass over a full review for this branch that was cut short, whatever commit it was about: what its reviewers said nobody knows.
 func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (string, error) {
 	if req.Target.Local() || l.Stored == nil {
 		return "", nil
 	}
 	var raisers []string // since
+	over := false        // since, a verdict on a change to this branch
 	about := sayings{base: req.base(snap.PR)}
 	for s, err := range l.Stored(ctx, req) {
 		if err != nil {
@@ -238,6 +240,8 @@ func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (stri
 			says, last = about.next(s.Base)
 		}
 		switch {
+		case !says && !over && s.cutShort() && (s.Base == about.base || s.Base == ""):
+			return "The newest full review came to no verdict (run " + s.Result.Run + ").", nil
 		case !says:
 		case s.Unfinished:
 			return "The newest full review of this commit has not ended (run " + s.Result.Run + ").", nil
@@ -248,9 +252,16 @@ func (l *Loop) unapproved(ctx context.Context, req Request, snap Snapshot) (stri
 		case last:
 			return "", nil
 		}
+		over = over || s.Base == about.base && slices.Contains(answering, s.Result.Outcome)
 		raisers = append(raisers, snap.raisers(s)...)
 	}
 	return "", nil
+}
+
+// cutShort reports whether reviewers of a run were at work, and no verdict came of it.
+func (s Stored) cutShort() bool {
+	began := s.Unfinished || len(s.Result.Rounds) > 0 || slices.ContainsFunc(s.Result.Receipt.Agents, func(a review.AgentReceipt) bool { return a.Role == review.RoleReviewer })
+	return began && !slices.Contains(answering, s.Result.Outcome)
 }
 
 // scanAnswers reports whether the scout of an earlier run was asked today's question and gave a complete answer.

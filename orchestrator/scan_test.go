@@ -343,6 +343,28 @@ func TestScanSettlesNothing(t *testing.T) {
 			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
 		}
 	})
+	t.Run("a full review that follows on a scan and never reports, as the comment of the scan tells (threats.md T797)", func(t *testing.T) {
+		s, both := newScouting(said(review.SimpleChange, review.Flag)), &escalate.Triggers{OnFlag: true}
+		s.base = "main"
+		for kill := 0; !slices.Contains(s.timeline(), "escalating to full review"); kill++ {
+			s.comments, s.asked = nil, nil
+			if _, err := s.quickly(t, &killed{remembering: newSteps(), at: kill}, both, nil); err == nil {
+				t.Fatal("it was not killed")
+			}
+		}
+		s.head, s.scan[sha(2)] = sha(2), lgtm
+		got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "second" })
+		if err != nil || got.Outcome != review.Flagged || len(got.Scan.Standing) != 1 || !strings.Contains(got.Scan.Standing[0], "has not reported") {
+			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
+		}
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run, r.Quick = "third", nil }); err != nil || got.Outcome != review.Converged {
+			t.Fatal(got.Outcome, err)
+		}
+		s.head, s.scan[sha(3)] = sha(3), lgtm
+		if got, err := s.quickly(t, newSteps(), nil, func(r *Request) { r.Run = "fourth" }); err != nil || got.Outcome != review.LGTM {
+			t.Errorf("%s (%s), %q, %v", got.Outcome, got.Reason, got.Scan.Standing, err)
+		}
+	})
 	t.Run("somebody who asked for changes", func(t *testing.T) {
 		s := newScouting(lgtm)
 		in := Inputs{Request: Request{Target: round().Request.Target, Quick: &QuickPlan{Tier: escalate.Quick}}, Round: 1, Snapshot: round().Snapshot,

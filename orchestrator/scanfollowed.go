@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/report"
@@ -48,7 +49,7 @@ func (l *Loop) escalating(ctx context.Context, steps Steps, req Request, p *prog
 		return false, review.RunResult{}, nil
 	}
 	m := l.marker(req, c.Scan.Round, c.Scan.Nonce)
-	m.ReviewID, m.Run, m.Command, m.Asked = c.Scan.ReviewID, c.Scan.Run, scanMarker, ""
+	m.ReviewID, m.Run, m.Command, m.Asked, m.Base = c.Scan.ReviewID, c.Scan.Run, scanMarker, "", sanitize.BaseNamed(req.base(in.Snapshot.PR))
 	texts, err := sanitize.Comment(body, m, l.policy(req.Target.Repo))
 	if err != nil {
 		return false, review.RunResult{}, fmt.Errorf("sanitize the words of a scan: %w", err)
@@ -74,6 +75,23 @@ func (l *Loop) escalating(ctx context.Context, steps Steps, req Request, p *prog
 		return true, superseded(req, *p, in.Snapshot.PR.URL, done.Overtaken), nil
 	}
 	return false, review.RunResult{}, err
+}
+
+// unreported is the address of a scan's comment by our account, whichever key signed it, that says that a full review for a base branch follows, where no report about that branch has followed:
+// the review was cut short. Of the comments of scans, those that say so alone name a branch.
+func unreported(comments []review.Comment, own func(review.Comment) bool, base string) string {
+	here, reports := sanitize.BaseNamed(base), reportsAbout(comments, own, base)
+	for _, c := range comments {
+		m, _ := sanitize.ParseMarker(c.Body)
+		if m.Command == scanMarker && m.Base != "" && m.Base == here && own(c) && !slices.ContainsFunc(reports, func(r aReport) bool {
+			said, _ := sanitize.ParseMarker(r.comment.Body)
+			at := writtenAt(r.comment, said)
+			return said.Base == here && !at.Before(c.CreatedAt) && !at.Before(c.EditedAt)
+		}) {
+			return c.URL
+		}
+	}
+	return ""
 }
 
 // commentAt is a comment of this run that stands at an address; empty when it is gone.

@@ -144,6 +144,9 @@ func (in Inputs) standing() []string {
 	if url := in.Snapshot.Hidden; url != "" {
 		out = append(out, "The newest full review did not approve ("+url+"). Its report was hidden.")
 	}
+	if url := in.Snapshot.Unreported; url != "" {
+		out = append(out, "A full review was to follow on a scan ("+url+"), and has not reported.")
+	}
 	if why := in.Snapshot.Unapproved; why != "" {
 		out = append(out, why)
 	}

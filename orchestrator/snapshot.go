@@ -57,6 +57,8 @@ type Snapshot struct {
 	Lost       []string `json:"lost,omitempty"`
 	// Hidden is what hidden gives.
 	Hidden string `json:"hidden,omitempty"`
+	// Unreported is what unreported gives.
+	Unreported string `json:"unreported,omitempty"`
 	// Reports is what Reports gives.
 	Reports []Reported `json:"reports,omitempty"`
 	// Unapproved is what unapproved gives.
