@@ -1,4 +1,4 @@
-// Package masks tells what a mask hides of a change: a value that can be nothing but a secret, or what may be code. It is pure.
+// Package masks tells what a mask hides of a change that may be code, and what a fix writes over it. It is pure.
 package masks
 
 import (
@@ -13,16 +13,17 @@ type Line struct {
 	Line int    `json:"line"`
 }
 
-// Hides lists the added and the removed lines of a file of which a mask hides what may be code: one for each value that is not
-// sure to be a secret.
+// Hides lists the added and the removed lines of a file of which a mask hides what may be code: one for each value. Of an added line it may be any: how a value is
+// written, and where, proves nothing. It may be a command of a shell, a macro of C between two texts, or, in quotes or an address that a program takes apart, the name
+// of an image, a package or a repository, and who offers that may choose a random name, or one of an issuer's form.
 func Hides(path, before, after string) (added, removed []Line) {
 	if before == after {
 		return nil, nil
 	}
 	wasAdded, wasRemoved := diff.ChangedLines(before)
 	isAdded, isRemoved := diff.ChangedLines(after)
-	return hidden(path, wasAdded, isAdded, value.secret),
-		hidden(path, wasRemoved, isRemoved, func(v value) bool { return v.secret() || v.gone(path) })
+	return hidden(path, wasAdded, isAdded, func(value) bool { return false }),
+		hidden(path, wasRemoved, isRemoved, func(v value) bool { return v.gone(path) })
 }
 
 // hidden lists the lines in which a value that harmless does not know is masked, once for each of them.

@@ -57,13 +57,6 @@ func (v value) inAddress() bool {
 	return strings.HasPrefix(v.behind, "@") && addressed.MatchString(v.before)
 }
 
-// secret reports whether a value can be nothing but a secret: the random password of an address. How a text in quotes is written is not enough: it may be a
-// command of a shell, a macro of C between two texts, or the name of an image, a package or a repository, and who offers that may choose a random name, or one
-// of an issuer's form.
-func (v value) secret() bool {
-	return sanitize.Random(v.text) && v.inAddress()
-}
-
 // gone reports whether a value in a removed line is no code. The line was there before and nobody could write it for this
 // purpose, so it is enough that no name of something that runs is written like the value.
 func (v value) gone(path string) bool {
