@@ -41,7 +41,7 @@ func (j *fixing) setUp(ctx context.Context) ([]review.Check, error) {
 		case err != nil && limited.Err() == nil:
 			return verification{}, err
 		case err != nil:
-			checks = []review.Check{{Command: plan.Setup[0], State: review.CheckTimeout, ExitCode: -1, Log: "the setup " + cutWords(limited)}}
+			checks = []review.Check{{Command: j.loop.Learned.Redact(plan.Setup[0]), State: review.CheckTimeout, ExitCode: -1, Log: "the setup " + cutWords(limited)}}
 		}
 		return verification{Checks: checks, Seconds: j.loop.Now().Sub(began).Seconds()}, nil
 	})
@@ -69,8 +69,10 @@ func (j *fixing) verify(ctx context.Context, step, what, commit string, onBranch
 			return out, err
 		}
 		var again []string
-		for _, c := range failing(out.Checks) {
-			again = append(again, c.Command)
+		for i, c := range out.Checks {
+			if !c.Good() {
+				again = append(again, plan.Verify[i])
+			}
 		}
 		before, err := j.checkOut(ctx, reviewed, true, again, left-seconds(out.Seconds))
 		if err != nil {
@@ -112,7 +114,7 @@ func (j *fixing) checkOut(ctx context.Context, commit string, onBranch bool, com
 		// A configured command that failed has said all there is to say.
 		out := verification{Checks: ended, Seconds: max(left, 0).Seconds(), Cut: j.req.Fix.Detected || len(failing(ended)) == 0}
 		for _, c := range commands[min(len(ended), len(commands)):] {
-			out.Checks = append(out.Checks, review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1, Log: "it " + cutWords(limited)})
+			out.Checks = append(out.Checks, review.Check{Command: j.loop.Learned.Redact(c), State: review.CheckTimeout, ExitCode: -1, Log: "it " + cutWords(limited)})
 		}
 		return out, nil
 	}

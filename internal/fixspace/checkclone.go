@@ -15,15 +15,16 @@ const AllChecks = "all"
 
 // CheckClone runs verify commands on what a fixer's clone holds now, as Verify does on what it hands over: the clone's files are taken
 // as data into prloop's own repository, and the commands see an export of that. Nothing is run in the clone, nothing that runs
-// can write there, and no builds are kept. command is AllChecks or one of the order's. A command that was only found and fails on the reviewed head as well
+// can write there, and no builds are kept. command is AllChecks or one of the order's, as the fixer is told of it. A command that was only found and fails on the reviewed head as well
 // is set aside, as after the submission. The error is fit to be shown to the fixer.
 func (b *Workspace) CheckClone(ctx context.Context, o review.FixOrder, clone, command string) ([]review.Check, error) {
 	commands := o.Verify
 	if command != AllChecks {
-		if !slices.Contains(o.Verify, command) {
+		i := slices.IndexFunc(o.Verify, func(c string) bool { return c == command || b.shown(c) == command })
+		if i < 0 {
 			return nil, fmt.Errorf("the command is none of the verify commands; %q runs all of them", AllChecks)
 		}
-		commands = []string{command}
+		commands = o.Verify[i : i+1]
 	}
 	tree, err := b.seen().TakeTree(ctx, clone, o.From)
 	if err != nil {
@@ -41,9 +42,9 @@ func (b *Workspace) CheckClone(ctx context.Context, o review.FixOrder, clone, co
 		return checks, nil
 	}
 	var again []string
-	for _, c := range checks {
+	for i, c := range checks {
 		if !c.Good() {
-			again = append(again, c.Command)
+			again = append(again, commands[i])
 		}
 	}
 	before, err := b.Verify(ctx, VerifyOrder{Commit: o.Reviewed, Commands: again})

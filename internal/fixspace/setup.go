@@ -111,10 +111,10 @@ func (b *Workspace) runSetup(ctx context.Context, dir string, o SetupOrder) ([]r
 	var checks []review.Check
 	for _, c := range o.Commands {
 		job.script, job.limit = c, min(opts.Timeout, max(time.Until(end), time.Second))
-		VerifyOrder{News: o.News}.news(review.Check{Command: c})
+		VerifyOrder{News: o.News}.news(review.Check{Command: b.Learned.Redact(c)})
 		check, err := b.check(ctx, job)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", c, err)
+			return nil, fmt.Errorf("%q: %w", b.Learned.Redact(c), err)
 		}
 		if check.State != review.CheckPassed {
 			if o.Registries == nil {

@@ -25,8 +25,7 @@ func (b *Workspace) terms(ctx context.Context, o review.FixOrder) (*review.FixTe
 	brake := pushpolicy.Brake(o.PRFiles, o.PRLines)
 	t := &review.FixTerms{Detected: o.Detected, Files: brake.BrakeFiles, Lines: brake.BrakeLines, Checks: o.Checks}
 	for _, c := range o.Verify {
-		shown, _ := sanitize.Visible(c)
-		t.Verify = append(t.Verify, shown)
+		t.Verify = append(t.Verify, b.shown(c))
 	}
 	if o.Setup != nil {
 		setup := *o.Setup
@@ -43,6 +42,12 @@ func (b *Workspace) terms(ctx context.Context, o review.FixOrder) (*review.FixTe
 		t.FilesUsed, t.LinesUsed = pushpolicy.Totals(before)
 	}
 	return t, nil
+}
+
+// shown is a command as a fixer is told of it.
+func (b *Workspace) shown(command string) string {
+	s, _ := sanitize.Visible(b.Learned.Redact(command))
+	return s
 }
 
 // near lists the files of tests that stand closest to what is changed or found, and counts all there are. Close is a test with the

@@ -19,7 +19,7 @@ import (
 const outputLimit = 256 << 20
 
 // Verify runs commands on a plain export of a commit, which holds no .git, one after the other in one tree, and returns
-// one check for each, in order. They have a home of their own, no network and no credential; what the setup left stands beside the tree,
+// one check for each, in order, which names its command without what is secret in it. They have a home of their own, no network and no credential; what the setup left stands beside the tree,
 // and builds begin with a copy of what builds of this pull request's branch kept. What a command does to the machine or to the tree is its
 // own affair: only its exit status counts. An error means that prloop could not do its part.
 func (b *Workspace) Verify(ctx context.Context, o VerifyOrder) ([]review.Check, error) {
@@ -67,15 +67,15 @@ func (b *Workspace) verify(ctx context.Context, dir string, o VerifyOrder) ([]re
 		left := time.Until(end)
 		if left <= 0 {
 			// Not "skipped", which would be as good as passed.
-			checks[i] = review.Check{Command: c, State: review.CheckTimeout, ExitCode: -1,
+			checks[i] = review.Check{Command: b.Learned.Redact(c), State: review.CheckTimeout, ExitCode: -1,
 				Log: fmt.Sprintf("not started: the commands before it used up the %s that all may take together\n", opts.Wall)}
 			continue
 		}
 		job.script, job.limit = c, min(opts.Timeout, left)
-		o.news(review.Check{Command: c})
+		o.news(review.Check{Command: b.Learned.Redact(c)})
 		check, err := b.check(ctx, job)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", c, err)
+			return nil, fmt.Errorf("%q: %w", b.Learned.Redact(c), err)
 		}
 		o.news(check)
 		checks[i] = check
@@ -98,7 +98,7 @@ func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) 
 	out := &tail{limit: 2 * LogBytes}
 	job.out = out
 	res, err := b.run(ctx, job)
-	c := review.Check{Command: job.script, ExitCode: res.ExitCode, Seconds: res.Took.Seconds()}
+	c := review.Check{Command: b.Learned.Redact(job.script), ExitCode: res.ExitCode, Seconds: res.Took.Seconds()}
 	var exit *proc.ExitError
 	said := ""
 	switch {

@@ -286,3 +286,34 @@ func TestVerifyBounds(t *testing.T) {
 	}
 	w.left("")
 }
+
+// A command that holds a secret runs with it, and is named without it wherever it is told of: in checks, in their news and to the fixer, who asks for it by that name (threats.md T699).
+func TestCommandsAreNamedWithoutSecrets(t *testing.T) {
+	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	w := newWorld(t, map[string]string{"a.txt": "a\n"})
+	command := "GH=" + token + "; test ${#GH} = 40"
+	var told []review.Check
+	checks, err := w.workspace.Verify(t.Context(), VerifyOrder{Commit: w.base, Commands: []string{command}, News: func(c review.Check) { told = append(told, c) }})
+	if err != nil || len(checks) != 1 || checks[0].State != review.CheckPassed {
+		t.Fatalf("%+v, %v", checks, err)
+	}
+	o := w.order()
+	o.Verify = []string{"true", command}
+	w.workspace.Ask = func(ctx context.Context, task review.Task, clone string, _ func(review.Event)) review.Answer {
+		again, err := w.workspace.CheckClone(ctx, o, clone, task.Terms.Verify[1])
+		if err != nil || len(again) != 1 || again[0].State != review.CheckPassed {
+			t.Errorf("%+v, %v", again, err)
+		}
+		told = append(told, append(again, review.Check{Command: task.Terms.Verify[1]})...)
+		return review.Answer{}
+	}
+	w.fix(o)
+	for _, c := range append(told, checks...) {
+		if !strings.Contains(c.Command, "GH=") || strings.Contains(c.Command, token) {
+			t.Errorf("it is called %q", c.Command)
+		}
+	}
+	if len(told) != 4 {
+		t.Errorf("%d checks are told of", len(told))
+	}
+}
