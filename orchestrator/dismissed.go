@@ -293,7 +293,7 @@ func (l *Loop) mergedDismissals(ctx context.Context, steps Steps, req Request, i
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	author, bot := in.Snapshot.PR.Author.Login, in.Snapshot.PR.Author.Bot // who had an app open it is not shown (threats.md T223)
+	author := in.Snapshot.PR.Author // who had an app open it is not shown (threats.md T223)
 	return doJSON(ctx, steps, fmt.Sprintf("round %d: who merged dismissals", in.Round), func(ctx context.Context) (map[string]string, error) {
 		merged := map[string]string{}
 		for _, commit := range commits[:min(len(commits), mostMergers)] {
@@ -303,7 +303,7 @@ func (l *Loop) mergedDismissals(ctx context.Context, steps Steps, req Request, i
 				return nil, err
 			case err != nil: // what is not proven silences nothing
 				l.emit(review.Event{Kind: review.EventLog, Level: "warn", Message: "dismissals of P0, P1 and security count for nothing: " + sanitize.Redact(err.Error())})
-			case ok && author != "" && author != "ghost" && !bot && !strings.EqualFold(p.Login, author):
+			case ok && author.Login != "" && author.Login != "ghost" && !author.Bot && !in.Snapshot.PR.By(p):
 				merged[commit] = p.Login
 			}
 		}

@@ -208,7 +208,7 @@ type merging struct {
 }
 
 func (m merging) MergedBy(context.Context, review.Repo, string, string) (review.Person, bool, error) {
-	return review.Person{Login: m.by}, m.by != "", nil
+	return review.Person{Login: m.by, ID: 7}, m.by != "", nil
 }
 
 // Who merged a dismissal counts when it is proven to be another than the author of the pull request. Who had an app open one is not
@@ -222,6 +222,7 @@ func TestMergersOfDismissals(t *testing.T) {
 		{"somebody else", "boss", review.Person{Login: "mona"}, "boss"},
 		{"the author", "mona", review.Person{Login: "mona"}, ""},
 		{"the author in other letters", "Mona", review.Person{Login: "mona"}, ""},
+		{"the author, under another name since", "boss", review.Person{Login: "mona", ID: 7}, ""},
 		{"nobody", "", review.Person{Login: "mona"}, ""},
 		{"an author who is gone", "boss", review.Person{Login: "ghost"}, ""},
 		{"an app opened it", "mona", review.Person{Login: "github-actions[bot]", Bot: true}, ""},

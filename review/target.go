@@ -156,6 +156,11 @@ type PullRequest struct {
 	Newest []Comment `json:"-"`
 }
 
+// By reports whether somebody opened the pull request: by their number, which stays when an account is renamed, or by their login as it was read with this.
+func (pr PullRequest) By(p Person) bool {
+	return p.ID != 0 && p.ID == pr.Author.ID || strings.EqualFold(p.Login, pr.Author.Login)
+}
+
 // Person is somebody on GitHub.
 type Person struct {
 	Login string `json:"login"`

@@ -167,10 +167,19 @@ func (r *reader) take(ctx context.Context, id string, by review.Person, body str
 	return text, true, nil
 }
 
+// person is somebody by the login that the rest is told apart by: the author of the pull request by that with which it was read, as they may have renamed their account since.
+func (r *reader) person(p review.Person) review.Person {
+	if r.pr.By(p) {
+		p.Login = r.pr.Author.Login
+	}
+	return p
+}
+
 // said takes comments.
 func (r *reader) said(ctx context.Context, nodes []comment) (out []review.Comment, err error) {
 	for _, n := range nodes {
 		m := n.shape()
+		m.Author = r.person(m.Author)
 		text, ok, err := r.take(ctx, n.ID, m.Author, n.Body)
 		if err != nil {
 			return nil, err
@@ -239,7 +248,7 @@ func (r *reader) reviews(ctx context.Context) error {
 			page = a.Repository.PullRequest.Reviews
 		}
 		for _, n := range page.Nodes {
-			by := n.Author.person(n.AuthorAssociation)
+			by := r.person(n.Author.person(n.AuthorAssociation))
 			text, ok, err := r.take(ctx, n.ID, by, n.Body)
 			if err != nil {
 				return pageInfo{}, false, err

@@ -105,6 +105,31 @@ func TestDiscussionIsWhole(t *testing.T) {
 	}
 }
 
+// Who opened the pull request is the author all the same in a discussion that is read after they gave their account another name (threats.md T798).
+func TestDiscussionAfterTheAuthorWasRenamed(t *testing.T) {
+	t.Parallel()
+	f, p, _ := open(t)
+	p.AddThread(forge.Thread{Path: "sum.go", Line: 2, Resolved: true, ResolvedBy: "contributor", Comments: []*forge.Comment{{Author: "contributor", Body: "Name?"}, {Author: "octocat", Body: "P1: No."}}})
+	p.AddReview(forge.Review{Author: "contributor", State: "COMMENTED", Body: "So."})
+	p.Comment("contributor", "Hello.")
+	c := client(t, f, Options{})
+	pr := readPull(t, c)
+	pr.Author.Login = "before"
+	d, err := c.Discussion(t.Context(), pr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thread := d.Threads[0]
+	for what, got := range map[string]review.Person{"resolved": *thread.ResolvedBy, "began": thread.Comments[0].Author, "reviewed": d.Reviews[0].Author, "said": d.Comments[0].Author} {
+		if got.Login != "before" {
+			t.Errorf("who %s is %+v", what, got)
+		}
+	}
+	if got := thread.Comments[1].Author.Login; got != "octocat" {
+		t.Error(got)
+	}
+}
+
 func TestDiscussionBounds(t *testing.T) {
 	t.Parallel()
 	rows := []struct {

@@ -195,8 +195,8 @@ func (c *Client) Labelled(ctx context.Context, pr review.PullRequest, labels []s
 				told.Changed = told.Changed || strings.EqualFold(l.Name, labels[i]) && (l.CreatedAt.After(e.CreatedAt) || l.UpdatedAt.After(e.CreatedAt))
 			}
 			if e.Actor != nil {
-				told.By = e.Actor.person("").Login
-				told.Author = told.By == pr.Author.Login
+				by := e.Actor.person("")
+				told.By, told.Author = by.Login, pr.By(by)
 			}
 			out = append(out, told)
 		}

@@ -153,6 +153,11 @@ func TestLabelled(t *testing.T) {
 	if got, want := read(), `true, strict "contributor" true true false false, strict "" false false false false, advisory "mona" false false false false, advisory "mallory" false false false false`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	renamed := readPull(t, c)
+	renamed.Author.Login = "before"
+	if events, _, err := c.Labelled(t.Context(), renamed, []string{gate.Strict}); err != nil || !events[0].Author {
+		t.Errorf("%+v, %v: the author under another name", events, err)
+	}
 	p.RenameLabel(gate.Advisory, "moved")
 	p.RenameLabel("other-1", gate.Advisory)
 	if got, want := read(), `true, strict "contributor" true true false false, strict "" false false false false, advisory "mona" false false true false, advisory "mallory" false false true false`; got != want {

@@ -70,7 +70,7 @@ func (r *reader) threads(ctx context.Context) error {
 			}
 			t.Unresolvable = may != nil && !*may
 			if n.ResolvedBy != nil && n.IsResolved {
-				p := n.ResolvedBy.person("")
+				p := r.person(n.ResolvedBy.person(""))
 				t.ResolvedBy = &p
 			}
 			if err := r.fill(ctx, &t, n.Comments); err != nil {
