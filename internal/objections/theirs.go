@@ -14,7 +14,7 @@ func Overruled(people conversation.People, in review.Thread) (at int, over bool)
 		t.ClosedBy, t.ClosedByBot = by.Login, by.Bot
 	}
 	for i, c := range in.Comments {
-		r := conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: c.Body, Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot}
+		r := conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: worst(c), Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot}
 		if t.DeveloperReplies = append(t.DeveloperReplies, r); at == 0 && len(SaidGrave(people, t)) > 0 {
 			at = i + 1
 		}
@@ -23,11 +23,19 @@ func Overruled(people conversation.People, in review.Thread) (at int, over bool)
 	return max(at-1, 0), ClosedOver(people, t)
 }
 
+// worst is what a comment in such a thread may have said: of one that somebody else has edited, or nobody knows who, a P0 (threats.md T799).
+func worst(c review.Comment) string {
+	if c.EditedBy != "" {
+		return string(review.P0)
+	}
+	return c.Body
+}
+
 // Resolvers are those of whom has to be known what they may, for they resolved a thread in which somebody says that something is a P0 or a P1.
 func Resolvers(d review.Discussion) (out []string) {
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
-			if t.Resolved && t.ResolvedBy != nil && threads.Severe(c.Body, c.Author.Association) {
+			if t.Resolved && t.ResolvedBy != nil && threads.Severe(worst(c), c.Author.Association) {
 				out = append(out, t.ResolvedBy.Login)
 				break
 			}

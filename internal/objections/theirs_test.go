@@ -7,6 +7,35 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
+// What somebody else has edited in such a thread may have said P0: it weighs as if it did (threats.md T799).
+func TestOverruledOverEditedWords(t *testing.T) {
+	people := conversation.People{Author: "ada", Own: "prloop", Permissions: map[string]string{"boss": "write", "keeper": "write", "ada": "write"}}
+	for name, c := range map[string]struct {
+		who, editor, resolved string
+		want                  bool
+	}{
+		"by the author":             {"boss", "ada", "ada", true},
+		"by nobody knows whom":      {"boss", "ghost", "ada", true},
+		"by who said it":            {"boss", "", "ada", false},
+		"and who said it settles":   {"boss", "ada", "boss", false},
+		"and another settles":       {"boss", "ada", "keeper", false},
+		"what the author says":      {"ada", "keeper", "ada", false},
+		"of somebody from anywhere": {"eve", "ada", "ada", false},
+	} {
+		by := review.Person{Login: c.who, Association: "MEMBER"}
+		if c.who == "eve" {
+			by.Association = "NONE"
+		}
+		in := review.Thread{Resolved: true, ResolvedBy: &review.Person{Login: c.resolved}, Comments: []review.Comment{{Author: by, Body: "nit: a name.", EditedBy: c.editor}}}
+		if _, over := Overruled(people, in); over != c.want {
+			t.Errorf("%s: %v, want %v", name, over, c.want)
+		}
+		if asked := len(Resolvers(review.Discussion{Threads: []review.Thread{in}})) > 0; c.want && !asked {
+			t.Errorf("%s: nobody asks what %s may", name, c.resolved)
+		}
+	}
+}
+
 // A P0 in a thread that people began is settled by who says it, or by somebody else who may write and is not the author (threats.md T781).
 func TestOverruled(t *testing.T) {
 	people := conversation.People{Author: "ada", Own: "prloop", Permissions: map[string]string{"boss": "write", "keeper": "write", "ada": "write", "eve": "read"}}
