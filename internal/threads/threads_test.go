@@ -85,6 +85,8 @@ func TestPriorityOfThread(t *testing.T) {
 		{"a member states P0", member("ann"), "P0: drops the table", false, review.P0},
 		{"a member states P1 to somebody", member("ann"), "@octocat P1: drops the table", false, review.P1},
 		{"a member states P1 as a heading", member("ann"), "### P1 drops the table", false, review.P1},
+		{"a member states P1 in bold by underscores", member("ann"), "__P1__ drops the table", false, review.P1},
+		{"a member names something that begins so", member("ann"), "P1_handler drops the table", false, review.P2},
 		{"a member states P1 in a list, as code", member("ann"), "- `P1` drops the table", false, review.P1},
 		{"a member states P1 behind a sign", member("ann"), "🔴 P1: drops the table", false, review.P1},
 		{"a member states P1 behind a sign of two characters", member("ann"), "⚠️ **P1** drops the table", false, review.P1},

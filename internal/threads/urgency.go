@@ -13,8 +13,8 @@ const signs = "(?:[\\[(*_\\s#!`🔴🟠🟡🔥🚨⚠🛑⛔❗❌\ufe0f-]|:(?:
 
 var (
 	// stated is an explicit priority in the first words, behind whom it is said to and signs of alarm: "P1:", "[P0]", "**P1** -", "@mona P1: ...", "- `P1` ...",
-	// "🔴 P1", "Still P1:", "**Priority:** P1". What is struck out, in quotation marks, or ticked off is not stated.
-	stated = lazyregexp.New("(?i)^(?:@[a-z0-9/._-]+[,:]?\\s+)*" + signs + "(?:still\\s+(?:an?\\s+)?" + signs + "|(?:priority|prio|severity)[*_\\s]*[:=–-]" + signs + ")?P([0-3])\\b")
+	// "__P1__", "🔴 P1", "Still P1:", "**Priority:** P1". What is struck out, in quotation marks, or ticked off is not stated.
+	stated = lazyregexp.New("(?i)^(?:@[a-z0-9/._-]+[,:]?\\s+)*" + signs + "(?:still\\s+(?:an?\\s+)?" + signs + "|(?:priority|prio|severity)[*_\\s]*[:=–-]" + signs + ")?P([0-3])_*\\b")
 	// over is said of what was a priority and is none any more, where nothing but thanks follows: "P1 is fixed, thanks."
 	over = lazyregexp.New("(?i)^[*_`\\])]*\\s+(?:is|was|has been)\\s+(?:now\\s+)?(?:fixed|resolved|gone|done|addressed)\\b")
 	// label is a leading word as in Conventional Comments, with its decorations: "issue (blocking, security): ...".
