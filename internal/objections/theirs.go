@@ -14,7 +14,7 @@ func Overruled(people conversation.People, in review.Thread) (at int, over bool)
 		t.ClosedBy, t.ClosedByBot = by.Login, by.Bot
 	}
 	for i, c := range in.Comments {
-		r := conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: worst(c), Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot}
+		r := conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: worst(people, c), Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot}
 		if t.DeveloperReplies = append(t.DeveloperReplies, r); at == 0 && len(SaidGrave(people, t)) > 0 {
 			at = i + 1
 		}
@@ -23,9 +23,10 @@ func Overruled(people conversation.People, in review.Thread) (at int, over bool)
 	return max(at-1, 0), ClosedOver(people, t)
 }
 
-// worst is what a comment in such a thread may have said: of one that somebody else has edited, or nobody knows who, a P0 (threats.md T799).
-func worst(c review.Comment) string {
-	if c.EditedBy != "" {
+// worst is what a comment in such a thread may have said: of one that somebody else has edited, or nobody knows who, a P0 (threats.md T799). What prloop itself said
+// there its reports keep (threats.md T552, T575).
+func worst(people conversation.People, c review.Comment) string {
+	if c.EditedBy != "" && !people.Voice(c.Author.Login, c.Author.Bot).Own {
 		return string(review.P0)
 	}
 	return c.Body
@@ -35,7 +36,7 @@ func worst(c review.Comment) string {
 func Resolvers(d review.Discussion) (out []string) {
 	for _, t := range d.Threads {
 		for _, c := range t.Comments {
-			if t.Resolved && t.ResolvedBy != nil && threads.Severe(worst(c), c.Author.Association) {
+			if t.Resolved && t.ResolvedBy != nil && (c.EditedBy != "" || threads.Severe(c.Body, c.Author.Association)) {
 				out = append(out, t.ResolvedBy.Login)
 				break
 			}
