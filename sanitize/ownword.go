@@ -28,6 +28,9 @@ func SpelledDiff(s string) string {
 // Unspelled is the text that Spelled made a spelling of.
 func Unspelled(s string) string { return spell(s, spelledWord, "$1]") }
 
+// AnySpelling is a text with each spelling of the word taken as the word, as evidence is compared.
+func AnySpelling(s string) string { return spell(s, ownWord, Redacted) }
+
 func spell(s string, word *lazyregexp.Regexp, as string) string {
 	if !strings.Contains(s, "[REDACTED") {
 		return s

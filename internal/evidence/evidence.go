@@ -467,10 +467,7 @@ func shownOf(f review.BriefFile) string {
 	return Fold(b.String())
 }
 
-var (
-	unreadable  = lazyregexp.New("\ufffd+")
-	spelledWord = lazyregexp.New(`\[REDACTED~+\]`) // sanitize.Spelled
-)
+var unreadable = lazyregexp.New("\ufffd+")
 
 // Fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
 // re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
@@ -478,7 +475,7 @@ var (
 // written like a mask is that word, however it is spelled.
 func Fold(s string) string {
 	s, _ = sanitize.Visible(s)
-	s = spelledWord.ReplaceAllString(s, sanitize.Redacted)
+	s = sanitize.AnySpelling(s)
 	s = norm.NFC.String(s)
 	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
 }
