@@ -66,7 +66,7 @@ func prloop() {
 // forge of its own, and reaches no network.
 func TestScripts(t *testing.T) { runScripts(t, "script") }
 
-// TestAttacks runs the scripts of what attacks and faults have found: each holds a row of docs/threats.md through whole runs, nearly all of which
+// TestAttacks runs the scripts of what attacks and faults have found: each holds a row of docs/threats.md through whole runs, most of which
 // tests of packages hold too. They take longer than all other tests, so that they run without -short alone.
 func TestAttacks(t *testing.T) {
 	ofAnAttack(t)
@@ -77,7 +77,7 @@ func TestAttacks(t *testing.T) {
 func ofAnAttack(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("attacks are left out")
+		t.Skip("-short leaves out what attacks have found; make test runs it")
 	}
 }
 
