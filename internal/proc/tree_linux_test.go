@@ -60,7 +60,6 @@ func TestNothingSurvivesTheRun(t *testing.T) {
 			change: func(s *Spec) { s.Timeout = time.Second }, reason: ReasonTimeout},
 		"a grandchild that holds stdout; the answer is taken (threats.md T83)": {mode: "hold-stdout", survivors: 1},
 		"a child that kills its parent (fakeagent kill-parent)":                {mode: "kill-parent", reason: ReasonLeashLost, lost: true},
-		"a direct child's daemon":                                              {mode: "double-fork", change: func(s *Spec) { s.Direct = true }, survivors: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,6 +82,20 @@ func TestNothingSurvivesTheRun(t *testing.T) {
 				t.Errorf("answer %q after %s", res.Stdout, res.Took)
 			}
 		})
+	}
+}
+
+// What a direct child leaves falls to this process, and whoever sweeps first counts it: no other test goes on meanwhile.
+func TestNothingSurvivesADirectChild(t *testing.T) {
+	marker := "marker-" + rand.Text()
+	spec := self(t, "double-fork", marker)
+	spec.Direct = true
+	res, err := Run(t.Context(), spec)
+	if left := marked(t, marker); len(left) > 0 {
+		t.Errorf("Run returned and left %q", left)
+	}
+	if err != nil || res.Reason != "" || res.Unclean || res.Survivors < 1 {
+		t.Errorf("reason %q, unclean %v, %d survivors, error %v", res.Reason, res.Unclean, res.Survivors, err)
 	}
 }
 
