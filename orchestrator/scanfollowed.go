@@ -84,9 +84,7 @@ func unreported(comments []review.Comment, own func(review.Comment) bool, base s
 	for _, c := range comments {
 		m, _ := sanitize.ParseMarker(c.Body)
 		if m.Command == scanMarker && m.Base != "" && m.Base == here && own(c) && !slices.ContainsFunc(reports, func(r aReport) bool {
-			said, _ := sanitize.ParseMarker(r.comment.Body)
-			at := writtenAt(r.comment, said)
-			return said.Base == here && !at.Before(c.CreatedAt) && !at.Before(c.EditedAt)
+			return r.says.Base == here && !r.at.Before(c.CreatedAt) && !r.at.Before(c.EditedAt)
 		}) {
 			return c.URL
 		}

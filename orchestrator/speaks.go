@@ -52,36 +52,29 @@ func speaking[T any](reports []T, base string, about func(T) string) (out []T) {
 	return out
 }
 
-// aReport is the comment with which a report begins, and what it says.
+// aReport is the comment with which a report begins, what it says, and when it was written.
 type aReport struct {
 	comment review.Comment
 	says    OurComment
 	raised  []string
+	at      time.Time
 }
 
 // reportsAbout are the reports from somebody that have a say about a change to a base branch, the newest first.
 func reportsAbout(comments []review.Comment, from func(review.Comment) bool, base string) []aReport {
-	type dated struct {
-		aReport
-		at time.Time
-	}
-	var all []dated
+	var all []aReport
 	for _, c := range comments {
 		if !sanitize.HasMarker(c.Body) || !from(c) {
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
 		if known := ourComment(c, m); known.Asks || known.Approves {
-			all = append(all, dated{aReport{c, known, m.Raised}, writtenAt(c, m)})
+			all = append(all, aReport{c, known, m.Raised, writtenAt(c, m)})
 		}
 	}
 	slices.Reverse(all) // of two of one moment the later one is the newer
-	slices.SortStableFunc(all, func(a, b dated) int { return b.at.Compare(a.at) })
-	var out []aReport
-	for _, r := range speaking(all, sanitize.BaseNamed(base), func(r dated) string { return r.says.Base }) {
-		out = append(out, r.aReport)
-	}
-	return out
+	slices.SortStableFunc(all, func(a, b aReport) int { return b.at.Compare(a.at) })
+	return speaking(all, sanitize.BaseNamed(base), func(r aReport) string { return r.says.Base })
 }
 
 // firstAsking is the address of the newest report that does not approve, of those in reports for which a condition holds; empty when there is none.
