@@ -54,8 +54,8 @@ type Decision struct {
 	Head string
 	// At is when the event of PR was; zero where the payload does not tell.
 	At time.Time
-	// Rebased is true when the pull request was given another base branch.
-	Rebased bool
+	// Anew is true when the event proposes the commit for a branch: what its status says may have been said of another change.
+	Anew bool
 	// Fork is true when the event is a fork's: GitHub then gives the job no secrets, and a token that cannot write.
 	Fork bool
 	// Asked is the comment of a Comment.
@@ -159,18 +159,27 @@ func (p payload) review(e Event) (Decision, error) {
 		return Decision{}, fmt.Errorf("the event %s names no pull request", e.Name)
 	}
 	d := Decision{Do: Review, PR: cmp.Or(p.Number, pr.Number), Head: pr.Head.SHA, At: pr.UpdatedAt, Fork: pr.Head.Repo == nil || !strings.EqualFold(pr.Head.Repo.FullName, p.Repository.FullName)}
-	d.Rebased = e.Name == pullRequest && p.Action == "edited" && p.Changes != nil && p.Changes.Base != nil
+	d.Anew = e.Name == pullRequest && p.proposes()
 	if e.PR > 0 && e.PR != d.PR {
-		d.PR, d.Head, d.Rebased = e.PR, "", false
+		d.PR, d.Head, d.Anew = e.PR, "", false
 	}
 	if d.Why = p.left(e); d.Why != "" {
 		d.Do = Nothing
 		return d, nil
 	}
-	if p.Action == "edited" && !d.Rebased {
+	if p.Action == "edited" && !d.Anew {
 		d.Do, d.Why = Words, "nothing is done when the words of a pull request are edited"
 	}
 	return d, nil
+}
+
+// proposes reports whether a commit may now be merged into a branch into which it could not before the event. A draft cannot be merged, but may have been reviewed
+// for the branch that it had.
+func (p payload) proposes() bool {
+	if p.Action == "edited" {
+		return p.Changes != nil && p.Changes.Base != nil
+	}
+	return !p.PullRequest.Draft && slices.Contains([]string{"opened", "reopened", "synchronize", "ready_for_review"}, p.Action)
 }
 
 // left says why an event of a pull request leads to no review; empty when it may.

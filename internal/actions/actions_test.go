@@ -78,24 +78,27 @@ func TestDecide(t *testing.T) {
 		// err is part of the error.
 		err string
 	}{
-		{"a pull request", actions.Event{Name: "pull_request", Payload: []byte(ready)}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
-		{"a fork's", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":{"full_name":"mona/widgets"}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Fork: true}, ""},
-		{"a fork's that is gone", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":null`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Fork: true}, ""},
+		{"a pull request", actions.Event{Name: "pull_request", Payload: []byte(ready)}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true}, ""},
+		{"a fork's", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":{"full_name":"mona/widgets"}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true, Fork: true}, ""},
+		{"a fork's that is gone", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"repo":{"full_name":"acme/widgets"}`, `"repo":null`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true, Fork: true}, ""},
 		{"a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft"}, ""},
 		{"a closed one with a new label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"open"`, `"closed"`, "opened", "labeled"))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "closed"}, ""},
 		{"another pull request is named", actions.Event{Name: "pull_request", Payload: []byte(ready), PR: 9}, actions.Decision{Do: actions.Review, PR: 9}, ""},
-		{"it has the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
-		{"it lacks the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`}, ""},
+		{"it has the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true}, ""},
+		{"it lacks the label", actions.Event{Name: "pull_request", Payload: []byte(ready), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Anew: true, Why: `does not have the label "review"`}, ""},
+		{"a new commit without the label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "synchronize")), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Anew: true, Why: `does not have the label "review"`}, ""},
+		{"a draft becomes ready without the label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "ready_for_review")), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Anew: true, Why: `does not have the label "review"`}, ""},
+		{"one without the label is opened again", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "reopened")), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Anew: true, Why: `does not have the label "review"`}, ""},
 		{"the label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"prloop"}`)), Label: "prloop"}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
 		{"another label is added", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"labeled","label":{"name":"bug"}`)), Label: "prloop"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `is not "prloop"`}, ""},
-		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Rebased: true}, ""},
-		{"another base is chosen for a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft", Rebased: true}, ""},
-		{"another base is chosen without the label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`)), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`, Rebased: true}, ""},
+		{"another base is chosen", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"},"sha":{"from":"x"}}}`))}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true}, ""},
+		{"another base is chosen for a draft", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft", Anew: true}, ""},
+		{"another base is chosen without the label", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"base":{"ref":{"from":"side"}}}`)), Label: "review"}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `does not have the label "review"`, Anew: true}, ""},
 		{"the title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
 		{"an edit of nothing", actions.Event{Name: "pull_request", Payload: []byte(with(ready, "opened", "edited"))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Why: "words"}, ""},
 		{"the title of a draft is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`, `"draft":false`, `"draft":true`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "draft"}, ""},
 		{"a fork's title is edited", actions.Event{Name: "pull_request", Payload: []byte(with(ready, `"opened"`, `"edited","changes":{"title":{"from":"x"}}`, `"repo":{"full_name":"acme/widgets"}`, `"repo":null`))}, actions.Decision{Do: actions.Words, PR: 7, Head: "5ba3", Fork: true, Why: "words"}, ""},
-		{"the number of the event's pull request is named", actions.Event{Name: "pull_request", Payload: []byte(ready), PR: 7}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3"}, ""},
+		{"the number of the event's pull request is named", actions.Event{Name: "pull_request", Payload: []byte(ready), PR: 7}, actions.Decision{Do: actions.Review, PR: 7, Head: "5ba3", Anew: true}, ""},
 		{"the target's event", actions.Event{Name: "pull_request_target", Payload: []byte(ready)}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: "secrets"}, ""},
 		{"a review", actions.Event{Name: "pull_request_review", Payload: []byte(with(ready, `"number":7,`, "", `"state"`, `"number":7,"state"`))}, actions.Decision{Do: actions.Nothing, PR: 7, Head: "5ba3", Why: `"pull_request_review"`}, ""},
 		{"a comment", actions.Event{Name: "issue_comment", Payload: []byte(said)}, actions.Decision{Do: actions.Comment, PR: 7}, ""},
@@ -120,7 +123,7 @@ func TestDecide(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Head != row.want.Head || got.Fork != row.want.Fork || got.Rebased != row.want.Rebased || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
+			if err != nil || got.Do != row.want.Do || got.PR != row.want.PR || got.Head != row.want.Head || got.Fork != row.want.Fork || got.Anew != row.want.Anew || got.Job != row.want.Job || !strings.Contains(got.Why, row.want.Why) {
 				t.Errorf("%+v, %v; want %+v", got, err, row.want)
 			}
 			if a := got.Asked; got.Do == actions.Comment && (a.ID != 5 || a.Author.Login != "mona" || !a.PullRequest || a.Action != "created" || a.UpdatedAt.IsZero()) {

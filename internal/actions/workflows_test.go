@@ -92,14 +92,24 @@ func TestWhatReviewsNothingEndsNoReview(t *testing.T) {
 	}
 }
 
-// An example that skips its job where the label is absent does not where another base branch is chosen (threats.md T220).
-func TestAnotherBaseIsSeenToWithoutTheLabel(t *testing.T) {
+// The job of an example that reviews what has a label begins without it too, when a commit is proposed for a branch (threats.md T220, T803), and its check then has
+// another name.
+func TestAnotherBranchIsSeenToWithoutTheLabel(t *testing.T) {
 	data, err := os.ReadFile("../../examples/review-on-label.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(data), "\n      contains(github.event.pull_request.labels.*.name, 'prloop') || github.event.changes.base\n") {
-		t.Error("the job is skipped")
+	text := string(data)
+	for _, action := range []string{"opened", "reopened", "synchronize", "ready_for_review", "edited"} {
+		if types := regexp.MustCompile(`types: .*`).FindString(text); !regexp.MustCompile(`[\[ ]`+action+`[,\]]`).MatchString(types) {
+			t.Errorf("no job begins when a pull request is %s: %s", action, types)
+		}
+	}
+	if found := regexp.MustCompile(`(?m)^    if:.*`).FindString(text); found != "" {
+		t.Errorf("the job may be skipped: %s", found)
+	}
+	if name := regexp.MustCompile(`(?m)^    name:.*`).FindString(text); !strings.Contains(name, "!(contains(github.event.pull_request.labels.*.name, 'prloop') || github.event.changes.base)") {
+		t.Errorf("what reviews nothing is called %s", name)
 	}
 }
 

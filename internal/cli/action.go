@@ -62,8 +62,8 @@ func (p *Invocation) action(ctx context.Context) error {
 	if err := p.warnNewKey(ctx, j); err != nil {
 		return err
 	}
-	if j.Do == actions.Nothing && j.Rebased && !j.Fork {
-		if err := p.rebased(ctx, j, options(false)); err != nil {
+	if j.Do == actions.Nothing && j.Anew && !j.Fork {
+		if err := p.notYet(ctx, j, options(false)); err != nil {
 			return err
 		}
 	}
@@ -134,8 +134,8 @@ func (p *Invocation) lastWord(ctx context.Context, j actionsjob.Job, o runOption
 	return s.LastWord(ctx, target, j.Head)
 }
 
-// rebased takes back what was said of a pull request that is not reviewed for the base branch that it was given: it has lost its label, or is a draft (threats.md T220).
-func (p *Invocation) rebased(ctx context.Context, j actionsjob.Job, o runOptions) error {
+// notYet takes back what was said of the commit of a pull request that is not reviewed for its base branch: it has no label, or is a draft (threats.md T220, T803).
+func (p *Invocation) notYet(ctx context.Context, j actionsjob.Job, o runOptions) error {
 	s, err := p.openToRun(ctx)
 	if err != nil {
 		return err

@@ -352,21 +352,49 @@ func TestAJobThatReviewsNotTheNewBase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, p := openGated(t)
-			job := func(state, action, pull string) {
-				file := filepath.Join(h.home, state+".json")
-				write(t, file, fmt.Appendf(nil, `{%s,"number":8,"repository":{"full_name":"acme/widgets"},"pull_request":{"number":8,"state":"open",%s,"head":{"sha":%q,"repo":{"full_name":"acme/widgets"}}}}`,
-					action, pull, p.HeadSHA()))
-				env := h.env
-				h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, state), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+file,
-					"GITHUB_REPOSITORY=acme/widgets", "GITHUB_JOB=prloop", `PRLOOP_INPUTS={"label":"prloop","reviewers":"exec:`+filepath.Join(h.home, "reads.sh")+`"}`)
-				h.prloop("", "action")
-				h.env = env
-			}
-			job("first", `"action":"labeled","label":{"name":"prloop"}`, `"draft":false,"labels":[{"name":"prloop"}]`)
+			h.labelJob(8, p, "first", `"action":"labeled","label":{"name":"prloop"}`, `"draft":false,"labels":[{"name":"prloop"}]`)
 			h.status(p.HeadSHA(), "success")
 			retarget(t, p, "main")
-			job("second", `"action":"edited","changes":{"base":{"ref":{"from":"own"}}}`, event)
+			h.labelJob(8, p, "second", `"action":"edited","changes":{"base":{"ref":{"from":"own"}}}`, event)
 			h.status(p.HeadSHA(), "error")
+		})
+	}
+}
+
+// labelJob is what a job with a state folder of its own does about an event, given by its action and its pull request, where the label "prloop" is needed.
+func (h *hall) labelJob(number int, p *forge.PullRequest, state, action, pull string) {
+	h.t.Helper()
+	file := filepath.Join(h.home, state+".json")
+	write(h.t, file, fmt.Appendf(nil, `{%s,"number":%[2]d,"repository":{"full_name":"acme/widgets"},"pull_request":{"number":%[2]d,"state":"open",%s,"head":{"sha":%q,"repo":{"full_name":"acme/widgets"}}}}`,
+		action, number, pull, p.HeadSHA()))
+	env := h.env
+	h.env = append(slices.Clone(env), "PRLOOP_STATE="+filepath.Join(h.home, state), "GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+file,
+		"GITHUB_REPOSITORY=acme/widgets", "GITHUB_JOB=prloop", `PRLOOP_INPUTS={"label":"prloop","reviewers":"exec:`+filepath.Join(h.home, "reads.sh")+`"}`)
+	h.prloop("", "action")
+	h.env = env
+}
+
+// A second pull request with the commit, which nobody has reviewed, takes the success of the first back when it can be merged, whatever made it so, and not before
+// (threats.md T803).
+func TestAJobThatReviewsNotTheSecondPullRequest(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ action, pull, want string }{
+		"it is opened":       {`"action":"opened"`, `"draft":false,"labels":[]`, "error"},
+		"it gets the commit": {`"action":"synchronize"`, `"draft":false,"labels":[]`, "error"},
+		"it is no draft now": {`"action":"ready_for_review"`, `"draft":false,"labels":[]`, "error"},
+		"it is a draft":      {`"action":"opened"`, `"draft":true,"labels":[]`, "success"},
+		"it gets a label":    {`"action":"labeled","label":{"name":"bug"}`, `"draft":false,"labels":[{"name":"bug"}]`, "success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p := openGated(t)
+			h.labelJob(8, p, "first", `"action":"labeled","label":{"name":"prloop"}`, `"draft":false,"labels":[{"name":"prloop"}]`)
+			h.status(p.HeadSHA(), "success")
+			second := h.open(9, func(s *forge.PullSpec) {
+				s.Base, s.BaseRef, s.HeadRef, s.Head = nil, "main", "shared", nil
+			})
+			h.labelJob(9, second, "second", row.action, row.pull)
+			h.status(p.HeadSHA(), row.want)
 		})
 	}
 }
