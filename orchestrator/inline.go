@@ -90,17 +90,26 @@ func (j verdict) onLinesAsked() bool {
 	return !j.in.Request.Target.Local() && (mode == InlineProminent || mode == InlineAll)
 }
 
-// loud reports whether a distinct finding is one of reviewers alone, and scores high enough: what people said stands in their own threads.
+// loud reports whether a distinct finding is one of reviewers, scores high enough, and does not stand in a thread of people. A grave one stands only in
+// one that holds it: the author could have begun any other first, and resolves it (threats.md T804).
 func (j verdict) loud(group []int) bool {
-	loud := false
+	loud, grave := false, slices.ContainsFunc(group, func(i int) bool { return j.findings[i].Source.Type == "agent" && objections.Grave(j.findings[i]) })
 	for _, i := range group {
-		f := j.findings[i]
-		if f.Source.Type != "agent" {
+		switch f := j.findings[i]; {
+		case f.Source.Type == "agent":
+			loud = loud || !j.in.Request.scores().Silent(f)
+		case !grave || j.held(f.Source):
 			return false
 		}
-		loud = loud || !j.in.Request.scores().Silent(f)
 	}
 	return loud
+}
+
+// held reports whether a finding is what somebody says in a thread that holds what is grave.
+func (j verdict) held(from review.Source) bool {
+	return from.ReviewID != nil && slices.ContainsFunc(j.in.Snapshot.Discussion.Threads, func(t review.Thread) bool {
+		return t.ID == *from.ReviewID && objections.Holds(j.in.Snapshot.persons(), t)
+	})
 }
 
 // hunks are the changed files of the round by name.

@@ -50,6 +50,15 @@ func TestProposals(t *testing.T) {
 			in.Snapshot.Conversation = &conversation.State{Threads: []conversation.Thread{one}, Metadata: conversation.Metadata{Posted: 1}}
 		}
 	}
+	begun := func(login, body string) func(*Inputs) {
+		return func(in *Inputs) {
+			line := 3
+			in.Snapshot.People = &conversation.People{Author: "ada", Own: "prloop"}
+			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T9", File: "a.go", Line: &line, Comments: []review.Comment{
+				{Author: review.Person{Login: login, Association: "MEMBER"}, Body: body + ". It breaks what callers rely on."},
+			}}}
+		}
+	}
 	for _, c := range []struct {
 		what     string
 		findings []review.Finding
@@ -70,10 +79,10 @@ func TestProposals(t *testing.T) {
 		{"a thread about something else", []review.Finding{null}, with(func(t *conversation.Thread) {
 			t.Assessment.Finding, t.Assessment.Assessment = "Loop never ends", "It spins."
 		}), []string{null.Title}},
-		{"an open thread of somebody else", []review.Finding{null}, func(in *Inputs) {
-			line := 3
-			in.Snapshot.Discussion.Threads = []review.Thread{{ID: "T9", File: "a.go", Line: &line, Comments: []review.Comment{{Author: review.Person{Login: "mona"}, Body: null.Title + ". It breaks what callers rely on."}}}}
-		}, nil},
+		{"an open thread of somebody else, which anybody settles", []review.Finding{null}, begun("mona", null.Title), []string{null.Title}},
+		{"one in which it is a P1", []review.Finding{null}, begun("mona", "P1: "+null.Title), nil},
+		{"one in which the author says so", []review.Finding{null}, begun("ada", "P1: "+null.Title), []string{null.Title}},
+		{"one about what is not grave", []review.Finding{foundAt(review.P2, 3, null.Title)}, begun("mona", null.Title), nil},
 		{"a discussion of which a part was not read", []review.Finding{null}, func(in *Inputs) { in.Snapshot.Discussion.Truncated = true }, nil},
 		{"no more than a pull request bears", []review.Finding{null, leak}, func(in *Inputs) { in.Request.InlineMost = 1 }, []string{leak.Title}},
 		{"over its whole life", []review.Finding{leak}, func(in *Inputs) {

@@ -101,7 +101,7 @@ func TestAnotherBranchIsSeenToWithoutTheLabel(t *testing.T) {
 	}
 	text := string(data)
 	for _, action := range []string{"opened", "reopened", "synchronize", "ready_for_review", "edited"} {
-		if types := regexp.MustCompile(`types: .*`).FindString(text); !regexp.MustCompile(`[\[ ]`+action+`[,\]]`).MatchString(types) {
+		if types := regexp.MustCompile(`types: .*`).FindString(text); !regexp.MustCompile(`[\[ ]` + action + `[,\]]`).MatchString(types) {
 			t.Errorf("no job begins when a pull request is %s: %s", action, types)
 		}
 	}

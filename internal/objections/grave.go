@@ -22,11 +22,16 @@ func GraveThread(t conversation.Thread) bool { return slices.ContainsFunc(t.Show
 // pull request. What they say is theirs, whatever becomes of our finding: only a person settles it (threats.md T383).
 func SaidGrave(people conversation.People, t conversation.Thread) (out []conversation.Reply) {
 	for _, r := range t.DeveloperReplies {
-		if v := people.Voice(r.Author, r.Bot); !v.Bot && !v.Author && threads.Severe(r.Body, r.Association) {
+		if saysGrave(people, r) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+func saysGrave(people conversation.People, r conversation.Reply) bool {
+	v := people.Voice(r.Author, r.Bot)
+	return !v.Bot && !v.Author && threads.Severe(r.Body, r.Association)
 }
 
 // OpenGrave are these replies as long as nobody has settled them.

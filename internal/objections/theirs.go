@@ -1,6 +1,8 @@
 package objections
 
 import (
+	"slices"
+
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
@@ -9,18 +11,26 @@ import (
 // Overruled reports whether a thread that people began is resolved over what somebody says there as P0 or P1: neither they resolved it, nor somebody else whose word settles a
 // grave finding, as in a thread of ours (ClosedOver, threats.md T781). at is the first comment that says so. We never resolve such a thread, so what our account resolved it has resolved by hand.
 func Overruled(people conversation.People, in review.Thread) (at int, over bool) {
-	t := conversation.Thread{Closed: in.Resolved, Status: conversation.HandedOver}
+	t := theirs(people, in)
+	at = slices.IndexFunc(t.DeveloperReplies, func(r conversation.Reply) bool { return saysGrave(people, r) })
+	return max(at, 0), ClosedOver(people, t)
+}
+
+// Holds reports whether a thread that people began is not settled by whoever resolves it, as somebody says there that something is a P0 or a P1.
+func Holds(people conversation.People, in review.Thread) bool {
+	return len(SaidGrave(people, theirs(people, in))) > 0
+}
+
+// theirs is a thread that people began as if it were one of ours.
+func theirs(people conversation.People, in review.Thread) conversation.Thread {
+	t := conversation.Thread{Closed: in.Resolved, Status: conversation.HandedOver, Answered: len(in.Comments)}
 	if by := in.ResolvedBy; by != nil {
 		t.ClosedBy, t.ClosedByBot = by.Login, by.Bot
 	}
-	for i, c := range in.Comments {
-		r := conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: worst(people, c), Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot}
-		if t.DeveloperReplies = append(t.DeveloperReplies, r); at == 0 && len(SaidGrave(people, t)) > 0 {
-			at = i + 1
-		}
+	for _, c := range in.Comments {
+		t.DeveloperReplies = append(t.DeveloperReplies, conversation.Reply{ID: c.DatabaseID, Author: c.Author.Login, Body: worst(people, c), Timestamp: c.CreatedAt, Association: c.Author.Association, Bot: c.Author.Bot})
 	}
-	t.Answered = len(t.DeveloperReplies)
-	return max(at-1, 0), ClosedOver(people, t)
+	return t
 }
 
 // worst is what a comment in such a thread may have said: of one that somebody else has edited, or nobody knows who, a P0 (threats.md T799). What prloop itself said
