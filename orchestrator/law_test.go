@@ -126,8 +126,8 @@ type changedFile struct {
 	section string
 	omitted string
 	binary  bool
-	// alike is true when two words of it are shown as one.
-	alike  bool
+	// claims is true when it has what stands for a byte.
+	claims bool
 	change diff.Change
 }
 
@@ -282,7 +282,7 @@ func (p *pull) addCommands(r *rand.Rand) {
 func (p *pull) add(r *rand.Rand, e excuse) {
 	name := e.name
 	f := changedFile{name: name, kind: pick(r, []string{"edit", "edit", "edit", "edit", "add", "add", "delete", "nul", "utf16", "large", "picture", "rename", "mode", "link", "module",
-		"tail", "mark", "mark", "leave", "leave", "alike"}), text: true}
+		"tail", "mark", "mark", "leave", "leave", "byte"}), text: true}
 	var old, now []string
 	line := func() string {
 		if r.IntN(24) == 0 {
@@ -407,10 +407,11 @@ func (p *pull) add(r *rand.Rand, e excuse) {
 			_ = body(1, nil, now)
 		}
 		f.excused = e.old
-	case "alike":
-		f.change, f.alike = diff.Modified, true
-		f.section = start + modes + index + "--- " + a + "\n+++ " + b + "\n" + body(1, []string{"\xe8()"}, []string{"\xe9()"})
-		base[name], head[name] = "\xe8()\n", "\xe9()\n"
+	case "byte":
+		now := pick(r, []string{"\xe9()", "⟨E9⟩()"})
+		f.change, f.claims = diff.Modified, now != "\xe9()"
+		f.section = start + modes + index + "--- " + a + "\n+++ " + b + "\n" + body(1, []string{"\xe8()"}, []string{now})
+		base[name], head[name] = "\xe8()\n", now+"\n"
 		f.excused = e.old && modes == "" && mode == "100644"
 	case "mode":
 		f.change, f.section = diff.Modified, start+"old mode 100644\nnew mode 100755\n"
@@ -522,8 +523,8 @@ func (p *pull) broken() string {
 		if f.excused || !f.text {
 			continue
 		}
-		if f.alike {
-			return fmt.Sprintf("%q has words that nobody could tell apart, and the run converged", f.name)
+		if f.claims {
+			return fmt.Sprintf("%q has what stands for a byte, and the run converged", f.name)
 		}
 		if slices.ContainsFunc(f.lines, func(l changedLine) bool { return foreign(l.text) }) {
 			return fmt.Sprintf("%q has letters in another encoding, and the run converged", f.name)
@@ -584,8 +585,18 @@ func (a *actor) saw(f changedFile) bool {
 	return false
 }
 
-// perByte writes each byte that is no UTF-8 as one replacement character.
-func perByte(s string) string { return string([]rune(s)) }
+// perByte writes each byte that is no UTF-8 by its number.
+func perByte(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r == utf8.RuneError && s[i] != "\ufffd"[0] {
+			fmt.Fprintf(&b, "⟨%02X⟩", s[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
 
 func (p *pull) Have(context.Context, string) (bool, error) { return true, nil }
 

@@ -4,9 +4,9 @@ package coverage
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -112,25 +112,22 @@ func Whole(f review.BriefFile) bool {
 	return d.Hunks == f.Hunks && d.Additions == f.Additions && d.Deletions == f.Deletions
 }
 
-// illegible reports whether a changed line holds letters in another encoding than UTF-8: several bytes in a row that are shown as the
-// one character for what cannot be read. Whole words of a program can be written so. A single such byte leaves its word legible.
+// illegible reports whether a changed line holds letters in another encoding than UTF-8: several bytes in a row that are shown by their
+// numbers. Whole words of a program can be written so. A single such byte leaves its word legible.
 func illegible(f review.BriefFile) bool {
-	if !strings.Contains(f.Diff, unreadRun) {
+	if !spelling.HasRun(f.Diff) {
 		return false
 	}
 	added, removed := diff.ChangedLines(f.Diff)
 	for _, lines := range []map[int]string{added, removed} {
 		for _, line := range lines {
-			if strings.Contains(line, unreadRun) {
+			if spelling.HasRun(line) {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-// unreadRun is how two bytes in a row that are no UTF-8 are shown.
-const unreadRun = "\ufffd\ufffd"
 
 func reviewers(n int) string {
 	if n == 1 {

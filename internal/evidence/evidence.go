@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -158,7 +157,7 @@ func respelled(path string) []string {
 	if raw == path {
 		return nil
 	}
-	return []string{spelling.Name(strings.Trim(path, `"`)), spelling.Name(spelling.Text(raw))}
+	return []string{spelling.Name(strings.Trim(path, `"`)), spelling.Name(string([]rune(raw)))}
 }
 
 // readAs is what names are read as that differ in how a letter and its accent are written alone: reviewers write them as one character.
@@ -467,8 +466,6 @@ func shownOf(f review.BriefFile) string {
 	return Fold(b.String())
 }
 
-var unreadable = lazyregexp.New("\ufffd+")
-
 // Fold makes every run of white space one blank, and every run of bytes that are no UTF-8 one replacement character: models
 // re-indent and re-wrap what they quote, and some merge what cannot be read. Hidden characters are written as
 // models were shown them, and a letter with its accent as one character, which is how models write what a file may hold as two. A word of the file that is
@@ -477,7 +474,7 @@ func Fold(s string) string {
 	s, _ = sanitize.Visible(s)
 	s = sanitize.AnySpelling(s)
 	s = norm.NFC.String(s)
-	return unreadable.ReplaceAllString(strings.Join(strings.Fields(s), " "), "\ufffd")
+	return spelling.Merged(strings.Join(strings.Fields(s), " "))
 }
 
 const (

@@ -80,6 +80,7 @@ func TestEvidence(t *testing.T) {
 		{"such a name without its quotes", review.Finding{File: `"caf\\351.py"`, Evidence: `open("a")`}, true, Verified, false},
 		{"such a name read as text", review.Finding{File: `"caf\357\277\275.py"`, Evidence: `open("a")`}, true, Verified, false},
 		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
+		{"invalid bytes, as they are shown", review.Finding{File: "b.php", Evidence: "system(\"convert ⟨E9⟩⟨E9⟩\" . $_GET[\"f\"]);"}, true, Verified, false},
 		{"invalid bytes that a model merged", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
 		{"a lone surrogate", review.Finding{File: "b.php", Evidence: "cut(\"\ufffd\ufffd\ufffd\");"}, true, Verified, false},
 		{"a line that ends in CR LF, without the LF", review.Finding{File: "d.py", Evidence: "os.system(x)\r"}, true, Verified, false},
@@ -166,7 +167,7 @@ func TestQuotesOfLearnedValues(t *testing.T) {
 
 // A word of a file that is written like a mask is quoted in the spelling in which it was shown, or as it is, and its place is known (threats.md T790).
 func TestQuotesOfOwnWords(t *testing.T) {
-	for _, own := range []string{"[REDACTED]", "[REDACTED~]"} {
+	for _, own := range []string{"[REDACTED]", "[REDACTED~]", "⟨U+001F⟩", "⟨~U+001F⟩"} {
 		file := "one\nif token == \"" + own + "\" { admit() }\n"
 		for _, evidence := range []string{sanitize.Spelled("if token == \"" + own + "\" {"), sanitize.Spelled(own) + "\" { admit() }"} {
 			c := New(files{headSHA + ":a.go": file}, headSHA, baseSHA, nil)

@@ -17,7 +17,7 @@ func cutHunks(f *diff.File, budget int) (text string, hunks, cost int) {
 	cost = Estimate(f.Header()) + fileOverhead
 	end := len(f.Header())
 	for i := range f.Hunks {
-		more := Estimate(f.Hunks[i].Raw)
+		more := Estimate(spelling.Text(f.Hunks[i].Raw))
 		if cost+more > budget {
 			break
 		}
@@ -35,7 +35,7 @@ func cutHunks(f *diff.File, budget int) (text string, hunks, cost int) {
 func fits(f *diff.File, budget int) bool {
 	cost := Estimate(f.Header()) + fileOverhead
 	if len(f.Hunks) > 0 {
-		cost += Estimate(f.Hunks[0].Raw)
+		cost += Estimate(spelling.Text(f.Hunks[0].Raw))
 	}
 	return cost <= budget
 }
@@ -85,9 +85,6 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 		if err := b.readDeclared(ctx, batch); err != nil {
 			return err
 		}
-		if err := b.tellApart(ctx, batch); err != nil {
-			return err
-		}
 		for _, i := range batch {
 			switch b.giveDiff(i) {
 			case OmittedOverBudget:
@@ -131,11 +128,15 @@ func (b *builder) giveDiff(i int) string {
 	if bf.Omitted == "" && strings.IndexByte(f.Raw, 0) >= 0 { // git looks for it in the beginning alone
 		bf.Omitted = OmittedNUL
 	}
+	if bf.Omitted == "" && spelling.Claims(f.Raw) {
+		bf.Omitted = OmittedSpelled
+	}
 	if bf.Omitted != "" {
 		return bf.Omitted
 	}
-	if cost := Estimate(f.Raw) + fileOverhead; cost <= b.left {
-		bf.Diff, bf.HunksGiven = spelling.Text(f.Raw), len(f.Hunks)
+	text := spelling.Text(f.Raw)
+	if cost := Estimate(text) + fileOverhead; cost <= b.left {
+		bf.Diff, bf.HunksGiven = text, len(f.Hunks)
 		b.left -= cost
 		return ""
 	}

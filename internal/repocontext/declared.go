@@ -179,7 +179,7 @@ func asShown(f *diff.File, before, now declaration) bool {
 
 // unreadRun reports whether a changed line holds several bytes in a row that are no UTF-8: then the file counts as unread, and is shown all the same.
 func unreadRun(f *diff.File) bool {
-	return !changesAll(f, func(line string) bool { return !strings.Contains(spelling.Text(line), "\ufffd\ufffd") })
+	return !changesAll(f, func(line string) bool { return !spelling.HasRun(spelling.Text(line)) })
 }
 
 // changesAll reports whether all changed lines of a file are of one kind.

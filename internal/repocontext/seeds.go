@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lang"
@@ -239,4 +240,10 @@ func (r *relating) target(name string, t target) {
 	if old, ok := r.targets[name][t.from.family]; !ok || t.gone && !old.gone || t.signature && !old.signature {
 		r.targets[name][t.from.family] = t
 	}
+}
+
+// outsideWord reports whether a character ends a word. One that is no UTF-8, or above ASCII, is part of it, as in languages that
+// let names hold any byte.
+func outsideWord(r rune) bool {
+	return r < utf8.RuneSelf && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

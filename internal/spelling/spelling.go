@@ -1,7 +1,7 @@
 // Package spelling writes names and text of a repository, which are bytes, as text that JSON, prompts and reports can carry
 // (decision 33). A name is spelled so that it can be read back exactly: inside prloop a name is bytes wherever it is looked
 // up in git or on disk, and a spelling in every shape of package review. Text keeps its lines and columns; bytes that are
-// no UTF-8 become one replacement character each, the same way everywhere, so that what a reviewer quotes can be compared
+// no UTF-8 are written by their number, the same way everywhere, so that what a reviewer quotes can be compared
 // with what it was shown.
 package spelling
 
@@ -136,18 +136,77 @@ func unquote(s string) (name string, ok bool) {
 
 func octal(c byte) bool { return c >= '0' && c <= '7' }
 
-// Text spells text: each byte that is no UTF-8 becomes one U+FFFD, as encoding/json writes it, and so does NUL, which no protocol of agents takes.
+// Text spells text: each byte that is no UTF-8 is written as ⟨E9⟩, and so is NUL, which no protocol of agents takes. Two texts without what Claims tells of have never
+// one spelling.
 func Text(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s) + 16)
-	for _, r := range s {
-		if r == 0 {
-			r = utf8.RuneError
+	b.Grow(len(s) + 64)
+	for i, r := range s {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			fmt.Fprintf(&b, "⟨%02X⟩", s[i])
+			continue
 		}
 		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// spelled is how long the spelling of a byte is with which a text begins; 0 when it begins with none.
+func spelled(s string) int {
+	const open, shut = "⟨", "⟩"
+	hex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
+	if n := len(open) + 2; strings.HasPrefix(s, open) && len(s) > n && hex(s[n-2]) && hex(s[n-1]) && strings.HasPrefix(s[n:], shut) {
+		return n + len(shut)
+	}
+	return 0
+}
+
+// Claims reports whether text itself holds what Text writes for a byte.
+func Claims(s string) bool { return has(s, func(string) bool { return true }) }
+
+// HasRun reports whether a spelled text has two such bytes in a row.
+func HasRun(text string) bool {
+	return has(text, func(behind string) bool { return spelled(behind) > 0 })
+}
+
+// has reports whether a text holds the spelling of a byte behind which holds what next asks for.
+func has(s string, next func(behind string) bool) bool {
+	for i := strings.IndexByte(s, first); i >= 0; i = strings.IndexByte(s, first) {
+		s = s[i:]
+		if n := spelled(s); n > 0 && next(s[n:]) {
+			return true
+		}
+		s = s[1:]
+	}
+	return false
+}
+
+// first is the first byte of ⟨.
+const first = 0xe2
+
+// Merged is a spelled text with one U+FFFD for each run of such bytes, or of those that somebody else has replaced: encoding/json writes one for each.
+func Merged(text string) string {
+	if !strings.Contains(text, "\uFFFD") && !Claims(text) {
+		return text
+	}
+	var b strings.Builder
+	run := false
+	for i := 0; i < len(text); {
+		n := spelled(text[i:])
+		if n == 0 && strings.HasPrefix(text[i:], "\uFFFD") {
+			n = len("\uFFFD")
+		}
+		switch {
+		case n == 0:
+			b.WriteByte(text[i])
+		case !run:
+			b.WriteString("\uFFFD")
+		}
+		run = n > 0
+		i += max(n, 1)
 	}
 	return b.String()
 }

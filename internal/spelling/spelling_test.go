@@ -110,8 +110,11 @@ func FuzzName(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back string
-		if err := json.Unmarshal(encoded, &back); err != nil || back != Text(a) {
+		if err := json.Unmarshal(encoded, &back); err != nil || !strings.Contains(a, "\x00") && !Claims(a) && Merged(back) != Merged(Text(a)) {
 			t.Fatalf("Text(%q) = %q, JSON has %q", a, Text(a), back)
+		}
+		if a != b && !Claims(a) && !Claims(b) && Text(a) == Text(b) {
+			t.Fatalf("%q and %q are shown alike", a, b)
 		}
 		if Text(Text(a)) != Text(a) || strings.Count(Text(a), "\n") != strings.Count(a, "\n") {
 			t.Fatalf("Text(%q) = %q", a, Text(a))

@@ -134,6 +134,9 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if bytes.Contains(data, []byte("\r\n")) && !strings.Contains(a.Old, "\r") { // line ends are not shown by read_file
 		a.Old, a.New = strings.ReplaceAll(a.Old, "\n", "\r\n"), strings.ReplaceAll(strings.ReplaceAll(a.New, "\r\n", "\n"), "\n", "\r\n")
 	}
+	if !e.o.Unmasked && sanitize.StandsFor(a.New) != "" {
+		return Done{}, standsFor("new", a.New)
+	}
 	old := e.masked(data)
 	switch n := strings.Count(old.text, a.Old); n {
 	case 1:
@@ -173,6 +176,9 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 		return Done{}, fail(BadArguments, "content holds %s, which stands for a value you are not shown; read the value from the environment or another file instead", sanitize.Redacted)
 	}
 	if !e.o.Unmasked {
+		if sanitize.StandsFor(a.Content) != "" {
+			return Done{}, standsFor("content", a.Content)
+		}
 		a.Content = sanitize.Unspelled(a.Content)
 	}
 	if _, err := e.root.Lstat(filepath.FromSlash(name)); err == nil {
@@ -197,6 +203,11 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 		return Done{}, fail(Unavailable, "%.200q cannot be written", name)
 	}
 	return Done{Path: e.label(name), Lines: len(splitLines([]byte(a.Content)))}, nil
+}
+
+// standsFor refuses a text that would be written for what it stands for.
+func standsFor(argument, text string) error {
+	return fail(BadArguments, "%s holds %s, which stands for a character that is not shown as it is; leave it where it stands, or write it as an escape of the language", argument, sanitize.StandsFor(text))
 }
 
 // removeArgs are those of delete_file.

@@ -142,6 +142,27 @@ func TestOwnWordsAreNoMasks(t *testing.T) {
 	}
 }
 
+// What stands for a character that nobody sees, or for a byte, is written by no tool: it would take the place of what it stands for (threats.md T806).
+func TestSignsAreNotWritten(t *testing.T) {
+	dir := folder(t, map[string]string{"a.py": "SEP = \"\x1f\"\nEND = \"⟨U+001F⟩\"\n"})
+	e := editor(t, dir)
+	for _, sign := range []string{"⟨U+001F⟩", "⟨E9⟩"} {
+		for tool, args := range map[string]map[string]any{
+			"edit_file": {"path": "a.py", "old": "END", "new": "END = \"" + sign + "\"\nEND"}, "write_file": {"path": "b.py", "content": "SEP = \"" + sign + "\"\n"},
+		} {
+			if _, err := do(t, e, tool, args); err == nil || !strings.Contains(err.Error(), sign+", which stands for a character") {
+				t.Errorf("%s writes %s: %v", tool, sign, err)
+			}
+		}
+	}
+	if _, err := do(t, e, "edit_file", map[string]any{"path": "a.py", "old": "END = \"⟨~U+001F⟩\"", "new": "END = \"⟨~U+001F⟩.\""}); err != nil {
+		t.Error(err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, "a.py")); err != nil || string(now) != "SEP = \"\x1f\"\nEND = \"⟨U+001F⟩.\"\n" {
+		t.Errorf("%q, %v", now, err)
+	}
+}
+
 // What makes a rule find a value may be the name before it, or the first and the last line of a key. No edit takes that away from a
 // value that stays.
 func TestNoEditUncoversAValue(t *testing.T) {
