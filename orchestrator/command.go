@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
@@ -192,21 +193,28 @@ func (c CommandPlan) idleWords(b review.Brief) string {
 
 // short says how many of its files a command was given whole, and what keeps it from the others; empty when it was given all. Who writes a change can make it as
 // large as they like, so what a command finds in a part says nothing of the rest.
-func (c CommandPlan) short(b review.Brief) string {
-	given, all := 0, 0
+//
+// What counts as read is told as for reviewers (threats.md T810).
+func (in Inputs) short(c CommandPlan) string {
+	given, all, hidden := 0, 0, in.hidden()
 	var reasons []string
-	for _, f := range c.narrow(b).Files {
-		why := "left out (" + f.Omitted + ")"
+	for _, f := range c.narrow(in.Snapshot.Brief).Files {
+		unread := c.read(review.Brief{Files: []review.BriefFile{f}}, hidden).Unread()
+		why := ""
 		switch {
-		case f.Omitted == "" && f.HunksGiven >= f.Hunks:
-			given, all = given+1, all+1
+		case f.Omitted != "" && len(unread) == 0:
 			continue
-		case f.Omitted == "":
-			why = "cut (" + repocontext.OmittedOverBudget + ")"
-		case f.Excused:
+		case len(unread) == 0:
+			given, all = given+1, all+1
 			continue
 		case strings.HasPrefix(f.Omitted, beyondLimit):
 			why = f.Omitted
+		case f.Omitted != "":
+			why = "left out (" + f.Omitted + ")"
+		case f.HunksGiven < f.Hunks:
+			why = "cut (" + repocontext.OmittedOverBudget + ")"
+		default:
+			why = "unread (" + unread[0].Reason + ")"
 		}
 		if all++; !slices.Contains(reasons, why) {
 			reasons = append(reasons, why)
@@ -218,6 +226,11 @@ func (c CommandPlan) short(b review.Brief) string {
 	return fmt.Sprintf("given %d of %d of its files, the rest is %s", given, all, strings.Join(reasons, " or "))
 }
 
+// read is which files of a narrowed brief the command was given whole, and could read.
+func (c CommandPlan) read(narrowed review.Brief, hidden map[string]string) coverage.Coverage {
+	return coverage.Of(narrowed, [][]string{nil}, nil, 1, hidden)
+}
+
 // cutShort says which command that counts for the verdict was not given all of its files; empty when there is none.
 func (g gathered) cutShort() string {
 	for _, h := range g.in.Reports {
@@ -225,7 +238,7 @@ func (g gathered) cutShort() string {
 		if c == nil || !c.feeds() || !c.Counts {
 			continue
 		}
-		if why := c.short(g.in.Snapshot.Brief); why != "" {
+		if why := g.in.short(*c); why != "" {
 			return fmt.Sprintf("the command %s was %s", sanitize.CodeSpan(c.ID), why)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/review"
 )
 
@@ -211,11 +212,46 @@ func TestWhatACommandIsSpared(t *testing.T) {
 		if c.about("other.txt") && want != "" { // it is given
 			want = strings.Replace(want, "0 of 1", "1 of 2", 1)
 		}
-		if got := strings.TrimPrefix(c.short(b), "given "); got != want {
+		if got := strings.TrimPrefix(Inputs{Snapshot: Snapshot{Brief: b}}.short(c), "given "); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		if idle := c.idle(c.narrow(b)); idle != (want == "" && !c.about("other.txt")) {
 			t.Errorf("%s: idle %v", name, idle)
+		}
+	}
+}
+
+// A command says something of what it was shown alone: a line that a mask hides, or of which nobody could read a letter, is unread for it as for a reviewer (threats.md T810).
+func TestACommandSaysWhatNobodyCouldRead(t *testing.T) {
+	plan := &CommandPlan{ID: "look", Mode: review.SeparateComment, Counts: true}
+	letters := changed("a.go")
+	letters.Diff = strings.Replace(letters.Diff, "+new", "+\ufffd\ufffd(new)", 1)
+	for name, row := range map[string]struct {
+		file      review.BriefFile
+		opaque    []masks.Line
+		secret    bool
+		outcome   review.Outcome
+		says, not string
+	}{
+		"a line as it is":        {changed("a.go"), nil, false, review.Answered, "no findings", "**Not all"},
+		"a masked line":          {changed("a.go"), []masks.Line{{File: "a.go", Line: 3}}, false, review.Partial, "iven 0 of 1 of its files, the rest is unread (masked as a possible secret: line 3)", "· no findings\n"},
+		"in another encoding":    {letters, nil, false, review.Partial, "iven 0 of 1 of its files, the rest is unread (changed words in another encoding", "· no findings\n"},
+		"a rule says what it is": {changed("a.go"), []masks.Line{{File: "a.go", Line: 3}}, true, review.Answered, "no findings", "**Not all"},
+	} {
+		in := round()
+		in.Request.Agents, in.Request.Alone = []AgentPlan{{Name: "!look", Role: review.RoleCommand, Command: plan}}, true
+		in.Snapshot.Brief.Files, in.Snapshot.Opaque = []review.BriefFile{row.file}, row.opaque
+		in.Reports = []AgentReport{{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "!look", Role: review.RoleCommand, State: review.AgentComplete}, Command: &review.CommandAnswer{}}}}
+		if row.secret {
+			rule := found(review.P1, "A token")
+			rule.ID, rule.File, rule.Line = secretRule+"1", "a.go", new(3)
+			static := answered("static", rule)
+			static.Answer.Receipt.Kind = review.KindStatic
+			in.Reports = append(in.Reports, static)
+		}
+		j := judgeCommand(in)
+		if j.Result.Outcome != row.outcome || !strings.Contains(j.Report, row.says) || strings.Contains(j.Report, row.not) {
+			t.Errorf("%s: %s: %s\n%s", name, j.Result.Outcome, j.Result.Reason, j.Report)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func judgeCommand(in Inputs) Judgement {
 		return Judgement{Inputs: in, Result: result, Report: "## prloop: nothing to ask about\n"}
 	}
 	h := in.Reports[0]
-	g, counts, short := in.said(h), in.Request.alone().Counts, in.Request.alone().short(in.Snapshot.Brief)
+	g, counts, short := in.said(h), in.Request.alone().Counts, in.short(*in.Request.alone())
 	findings := g.findings
 	result.Findings, result.Unverified = findings, append(result.Unverified, g.unverified...)
 	result.Dismissed, result.DismissalNotes = g.dismissed, g.dismissalNotes()

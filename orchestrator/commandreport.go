@@ -14,7 +14,7 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 	c, plan := cleanerFor(in.Request.Target), in.Request.command(h)
 	d := report.Command{
 		Target: in.Request.Target, ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts && (in.Request.Alone || plan.feeds()), Receipt: c.receipt(in.Request.Run, in.commandReceipt(h)),
-		Short: c.inline(plan.short(in.Snapshot.Brief)), Nothing: none(plan.narrow(in.Snapshot.Brief)),
+		Short: c.inline(in.short(*plan)), Nothing: none(plan.narrow(in.Snapshot.Brief)),
 	}
 	if r := h.Answer.Receipt; r.State != review.AgentComplete {
 		d.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
@@ -76,13 +76,8 @@ func lines(line, end *int) (first, last int) {
 // commandReceipt is the proof of what one command was given, and what it cost.
 func (in Inputs) commandReceipt(h AgentReport) review.Receipt {
 	r := gathered{in: in}.makeReceipt()
-	r.Agents, r.LeftOut = []review.AgentReceipt{h.Answer.Receipt}, []review.LeftOut{}
-	for _, f := range in.Request.command(h).narrow(in.Snapshot.Brief).Files {
-		if f.Omitted != "" {
-			r.LeftOut = append(r.LeftOut, review.LeftOut{Path: f.Path, Reason: f.Omitted, Excused: f.Excused})
-		}
-	}
-	r.LeftOut = in.Request.Context.counted(r.LeftOut)
+	c := in.Request.command(h)
+	r.Agents, r.LeftOut = []review.AgentReceipt{h.Answer.Receipt}, in.Request.Context.counted(c.read(c.narrow(in.Snapshot.Brief), in.hidden()).LeftOut)
 	return r
 }
 
@@ -93,7 +88,7 @@ func (g gathered) sections(c cleaner) (out []report.Section) {
 		if plan == nil || !plan.feeds() {
 			continue
 		}
-		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts, Short: c.inline(plan.short(g.in.Snapshot.Brief)), Nothing: none(plan.narrow(g.in.Snapshot.Brief))}
+		s := report.Section{ID: plan.ID, Title: c.inline(plan.Title), Counts: plan.Counts, Short: c.inline(g.in.short(*plan)), Nothing: none(plan.narrow(g.in.Snapshot.Brief))}
 		if r := h.Answer.Receipt; r.State != review.AgentComplete {
 			s.Reason = c.inline(cmp.Or(r.Reason, noAnswer))
 		}

@@ -22,8 +22,6 @@ type gathered struct {
 	findings   []review.Finding
 	support    map[int]evidence.Status
 	unverified []review.Unverified
-	// again are findings about more values of a kind in the lines of a secret, which people settle with it: that tells them from others by all of its lines.
-	again []review.Finding
 	// rules names the reviewers that work by rule, commands those of the repository: what they say counts without a second voice.
 	rules, commands map[string]bool
 	// complete is how many reviewers that count gave a complete answer, and read what they were given.
@@ -99,8 +97,7 @@ func collectReviewers(in Inputs) gathered {
 			if f.ValueHash != "" && slices.ContainsFunc(counted, func(c countedFinding) bool {
 				return c.Source.Name == f.Source.Name && c.ValueHash == f.ValueHash && c.File == f.File && *c.Line == *f.Line && c.Title == f.Title
 			}) {
-				g.again = append(g.again, f)
-				continue
+				continue // about one more value of a kind in the lines of a secret, which people settle with it: that tells it from others by all of its lines
 			}
 			counted = append(counted, countedFinding{f, ev.Status})
 		}
@@ -117,7 +114,7 @@ func collectReviewers(in Inputs) gathered {
 		g.findings = append(g.findings, f.Finding)
 		g.support[i] = f.status
 	}
-	g.read = coverage.Of(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), g.hidden())
+	g.read = coverage.Of(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), in.hidden())
 	return g
 }
 

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/report"
+	"github.com/prloop/prloop/review"
 )
 
 const (
@@ -21,45 +23,47 @@ const (
 // hidden are the files that may be taken for others, and those with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
 // a secret: a finding of a rule stands for one value of its line, and no rule speaks of removed lines. A mask takes out what looks
 // like a value; code can be made to look like one, and nobody but the rules was shown it.
-func (g gathered) hidden() map[string]string {
+func (in Inputs) hidden() map[string]string {
 	out := map[string]string{}
-	for _, name := range g.in.Snapshot.Alike {
+	for _, name := range in.Snapshot.Alike {
 		out[name] = hiddenName
 	}
-	if g.in.Request.Secrets == ShowSecrets {
+	if in.Request.Secrets == ShowSecrets {
 		return out
 	}
 	said := map[masks.Line]int{} // how many values, by the reviewer that knows of most
-	by := map[string]map[masks.Line]int{}
-	for _, f := range slices.Concat(g.findings, g.again) {
-		if !g.rules[f.Source.Name] || f.Line == nil || !ofSecrets(f) {
+	for _, h := range in.Reports {
+		if h.Answer.Receipt.Kind != review.KindStatic {
 			continue
 		}
-		last := *f.Line
-		if f.LineEnd != nil {
-			last = *f.LineEnd
-		}
-		for n := *f.Line; n <= last && n-*f.Line < maxRuleLines; n++ {
-			at := masks.Line{File: f.File, Line: n}
-			if by[f.Source.Name] == nil {
-				by[f.Source.Name] = map[masks.Line]int{}
+		by := map[masks.Line]int{}
+		for i, f := range in.Request.counting(h) {
+			if f.Line == nil || !ofSecrets(f) || f.Unconfirmed != "" || i < len(h.Evidence) && h.Evidence[i].Status == evidence.False {
+				continue
 			}
-			by[f.Source.Name][at]++
-			said[at] = max(said[at], by[f.Source.Name][at])
+			last := *f.Line
+			if f.LineEnd != nil {
+				last = *f.LineEnd
+			}
+			for n := *f.Line; n <= last && n-*f.Line < maxRuleLines; n++ {
+				at := masks.Line{File: f.File, Line: n}
+				by[at]++
+				said[at] = max(said[at], by[at])
+			}
 		}
 	}
 	lines, removed := map[string][]int{}, map[string][]int{}
-	for _, at := range g.in.Snapshot.Opaque {
+	for _, at := range in.Snapshot.Opaque {
 		if said[at]--; said[at] < 0 {
 			lines[at.File] = append(lines[at.File], at.Line)
 		}
 	}
-	for _, at := range g.in.Snapshot.OpaqueRemoved {
+	for _, at := range in.Snapshot.OpaqueRemoved {
 		removed[at.File] = append(removed[at.File], at.Line)
 	}
 	for name := range lines {
 		why := maskedOn("line", lines[name])
-		if slices.ContainsFunc(g.in.Reports, overfull) {
+		if slices.ContainsFunc(in.Reports, overfull) {
 			why = hiddenMore
 		}
 		out[name] = cmp.Or(out[name], why)

@@ -151,7 +151,7 @@ func TestNamesThatAreMaskedAlike(t *testing.T) {
 		snap = maskedFor(t, snap, nil)
 		for _, word := range []string{"", ShowSecrets} {
 			in := Inputs{Request: Request{Secrets: word}, Snapshot: snap}
-			read := coverage.Of(snap.Brief, [][]string{nil}, nil, 1, gathered{in: in}.hidden())
+			read := coverage.Of(snap.Brief, [][]string{nil}, nil, 1, in.hidden())
 			for _, left := range read.Unread() {
 				if left.Path != shown+"/a.py" || !strings.Contains(left.Reason, "another file") {
 					t.Errorf("%s: left out is %+v", what, left)

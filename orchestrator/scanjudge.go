@@ -88,7 +88,7 @@ func (in Inputs) scanCoverage() coverage.Coverage {
 	if in.scout() != nil {
 		readers = [][]string{in.Scan.Missed}
 	}
-	return coverage.Of(in.Snapshot.Brief, readers, nil, 1, gathered{in: in}.hidden())
+	return coverage.Of(in.Snapshot.Brief, readers, nil, 1, in.hidden())
 }
 
 // whole reports whether the scout gave a complete answer and was given every changed line.
