@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/report"
@@ -26,7 +27,7 @@ func (in Inputs) commandReport(h AgentReport, onLines func(file string, line, en
 		}
 		return report.RenderCommand(d)
 	}
-	d.Summary, d.Confidence, d.Notes = c.block(a.Summary), a.Confidence, c.lines(a.Notes)
+	d.Summary, d.Confidence, d.Notes = c.block(a.Summary), a.Confidence, c.lines(slices.Concat(keptElsewhere(plan.narrow(in.Snapshot.Brief)), a.Notes))
 	g := in.said(h)
 	d.Dismissed, d.DismissalNotes = c.dismissed(g.dismissed), c.lines(g.dismissalNotes())
 	for _, f := range g.findings {

@@ -102,12 +102,7 @@ func collectReviewers(in Inputs) gathered {
 			counted = append(counted, countedFinding{f, ev.Status})
 		}
 	}
-	for _, path := range coverage.Submodules(in.Snapshot.Brief) {
-		g.notes = append(g.notes, fmt.Sprintf("%s is a submodule: what its new commit brings in is not part of this review.", sanitize.CodeSpan(path)))
-	}
-	for _, path := range coverage.Pointers(in.Snapshot.Brief) {
-		g.notes = append(g.notes, fmt.Sprintf("%s is kept in Git LFS: the content its pointer stands for is not part of this review.", sanitize.CodeSpan(path)))
-	}
+	g.notes = keptElsewhere(in.Snapshot.Brief)
 	slices.SortStableFunc(counted, func(x, y countedFinding) int { return byUrgency(x.Finding, y.Finding) })
 	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
 	for i, f := range counted {
@@ -116,6 +111,17 @@ func collectReviewers(in Inputs) gathered {
 	}
 	g.read = coverage.Of(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), in.hidden())
 	return g
+}
+
+// keptElsewhere are the notes of a review, a scan and a command alike on what a change brings in that no diff shows (threats.md T811).
+func keptElsewhere(b review.Brief) (notes []string) {
+	for _, path := range coverage.Submodules(b) {
+		notes = append(notes, fmt.Sprintf("%s is a submodule: nobody was shown what its new commit brings in.", sanitize.CodeSpan(path)))
+	}
+	for _, path := range coverage.Pointers(b) {
+		notes = append(notes, fmt.Sprintf("%s is kept in Git LFS: nobody was shown the content its pointer stands for.", sanitize.CodeSpan(path)))
+	}
+	return notes
 }
 
 // collectComments takes what people said. Thread counts and the review state are computed from GitHub's data by rule, so

@@ -506,3 +506,28 @@ type briefs struct{ brief review.Brief }
 func (b briefs) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
 	return b.brief, nil
 }
+
+// A scan and a command name what a change brings in that no diff shows, as a review does (threats.md T811).
+func TestWhatIsKeptElsewhereIsNamed(t *testing.T) {
+	module, pointer := changed("lib"), changed("tool.py")
+	module.Diff = strings.Replace(module.Diff, "+new", "+Subproject commit "+sha(9), 1)
+	pointer.Diff = strings.Replace(pointer.Diff, "+new", "+oid sha256:"+strings.Repeat("4d", 32), 1)
+	in := round()
+	in.Snapshot.Brief.Files = []review.BriefFile{module, pointer}
+	reviewed := Judge(in).Report
+	scan := in
+	lgtm := said(review.SimpleChange, review.LooksGood)
+	scan.Reports, scan.Request.Quick = nil, &QuickPlan{Tier: escalate.Quick}
+	scan.Scan = &AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "scout", Role: review.RoleScout, State: review.AgentComplete}, Scout: &lgtm}}
+	asked := in
+	asked.Request.Alone, asked.Request.Agents = true, []AgentPlan{{Name: "!look", Role: review.RoleCommand, Command: &CommandPlan{ID: "look", Mode: review.SeparateComment, Exclude: []string{"lib"}}}}
+	asked.Reports = []AgentReport{{Answer: review.Answer{Receipt: review.AgentReceipt{Name: "!look", Role: review.RoleCommand, State: review.AgentComplete}, Command: &review.CommandAnswer{}}}}
+	for name, report := range map[string]string{"review": reviewed, "scan": Judge(scan).Report, "command": Judge(asked).Report} {
+		if got := strings.Contains(report, "`lib` is a submodule: nobody was shown"); got == (name == "command") { // it is about other files
+			t.Errorf("%s names the submodule: %v\n%s", name, got, report)
+		}
+		if !strings.Contains(report, "`tool.py` is kept in Git LFS: nobody was shown") {
+			t.Errorf("%s does not name the pointer:\n%s", name, report)
+		}
+	}
+}

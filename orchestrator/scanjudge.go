@@ -262,6 +262,6 @@ func (in Inputs) scanReport(r review.RunResult) report.Scan {
 		s.Observations = append(s.Observations, report.Observation{Tag: c.inline(o.Tag), Text: c.inline(o.Text), File: o.File, Line: line})
 	}
 	remarks, notes := gate.Words(r.Gate)
-	s.Remarks, s.Notes = c.lines(remarks), c.lines(notes)
+	s.Remarks, s.Notes = c.lines(remarks), c.lines(slices.Concat(keptElsewhere(in.Snapshot.Brief), notes))
 	return s
 }
