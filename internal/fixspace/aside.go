@@ -197,7 +197,7 @@ func (b *Workspace) inClone(ctx context.Context, c *clone, script string, args .
 	for i, s := range settings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[1]))
 	}
-	out := &tail{limit: 1 << 10}
+	out := &proc.Tail{Limit: 1 << 10}
 	_, err := b.run(ctx, child{
 		policy: sandbox.Policy{Home: c.out, Writable: []string{c.tree, c.out}}, script: "set -eu; " + script, args: args,
 		env: proc.BaseEnv(env...), dir: c.out, limit: gitLimit, out: out, max: 1 << 20,

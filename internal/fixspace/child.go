@@ -62,19 +62,3 @@ func (b *Workspace) run(ctx context.Context, c child) (proc.Result, error) {
 	}
 	return res, err
 }
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	limit int
-	text  []byte
-	// cut is true once something was dropped.
-	cut bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	if len(t.text) > 2*t.limit {
-		t.text, t.cut = append(t.text[:0], t.text[len(t.text)-t.limit:]...), true
-	}
-	return len(p), nil
-}

@@ -94,8 +94,7 @@ func (o VerifyOrder) news(c review.Check) {
 
 // check runs one command.
 func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) {
-	// More than is kept, so that what is cut off a secret at the start of the rest is not all of its beginning.
-	out := &tail{limit: 2 * LogBytes}
+	out := &proc.Tail{Limit: 2 * LogBytes} // more than is kept: what the rules take out leaves room
 	job.out = out
 	res, err := b.run(ctx, job)
 	c := review.Check{Command: b.Learned.Redact(job.script), ExitCode: res.ExitCode, Seconds: res.Took.Seconds()}
@@ -124,7 +123,7 @@ func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) 
 	if res.Survivors > 0 {
 		said = strings.TrimPrefix(said+fmt.Sprintf("; it left %d processes behind, which were ended", res.Survivors), "; ")
 	}
-	if sanitize.Leaks(string(out.text), sanitize.Policy{Known: b.Secrets}) { // only who saw it can have brought it there
+	if sanitize.Leaks(string(out.Bytes()), sanitize.Policy{Known: b.Secrets}) { // only who saw it can have brought it there
 		c.State, c.Log = review.CheckFailed, "prloop: the output held a credential, and is left out\n"
 		return c, nil
 	}
@@ -133,24 +132,18 @@ func (b *Workspace) check(ctx context.Context, job child) (review.Check, error) 
 }
 
 // logText makes the end of a command's output fit to be stored and shown: secrets, what the run learned of the change and whole diffs are taken out, control
-// bytes become visible. What prloop has to say stands last, under its name.
-func (b *Workspace) logText(out *tail, said string) string {
-	text := sanitize.Terminal(b.Learned.Redact(strings.ToValidUTF8(string(out.text), "\ufffd")))
+// bytes become visible. It begins as proc.Tail does. What prloop has to say stands last, under its name.
+func (b *Workspace) logText(out *proc.Tail, said string) string {
+	text := sanitize.Terminal(b.Learned.Redact(strings.ToValidUTF8(string(out.Bytes()), "\ufffd")))
 	if said != "" {
+		said = "prloop: " + said + "\n"
 		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
+			said = "\n" + said
 		}
-		text += "prloop: " + said + "\n"
 	}
-	if len(text) <= LogBytes && !out.cut {
-		return text
+	if len(text)+len(said) <= LogBytes && !out.Cut() {
+		return text + said
 	}
 	const mark = "[…]\n"
-	if over := len(text) - (LogBytes - len(mark)); over > 0 {
-		text = text[over:]
-	}
-	if i := strings.IndexByte(text, '\n'); i >= 0 && i < len(text)-1 {
-		text = text[i+1:] // whole lines
-	}
-	return mark + strings.ToValidUTF8(text, "")
+	return mark + proc.Ending(text, LogBytes-len(mark)-len(said)) + said
 }

@@ -183,6 +183,30 @@ func TestVerifyWall(t *testing.T) {
 	}
 }
 
+// What is kept of the end of an output begins with a whole line or word: nobody knows the rest of a token for one (threats.md T794).
+func TestLogsBeginWhole(t *testing.T) {
+	w := newWorld(t, map[string]string{"a": "a\n"})
+	const token = "ghp_16C1xD7e42F292c6912E7710c838347Ae178"
+	for name, script := range map[string]string{
+		"values in one line":       `i=0; while [ $i -lt 1700 ]; do printf '` + token + `,,,,'; i=$((i+1)); done; false`,
+		"values, and a line end":   `i=0; while [ $i -lt 1700 ]; do printf '` + token + `,,,,'; i=$((i+1)); done; echo; false`,
+		"values that are too long": `printf 'GH='; head -c 40000 /dev/zero | tr '\0' 1; echo " 1xD7e42F292c6912E7710c838347Ae178 it failed"; false`,
+	} {
+		got := w.one(script)
+		if !strings.HasPrefix(got.Log, "[…]\n") || strings.Contains(got.Log, "12E7710c838347Ae178,") || strings.Contains(got.Log, "11111") {
+			t.Errorf("%s: %d bytes: %.90q", name, len(got.Log), got.Log)
+		}
+		if name == "values that are too long" && !strings.HasSuffix(got.Log, "it failed\n") {
+			t.Errorf("%s: %q", name, got.Log)
+		}
+	}
+	out := &proc.Tail{Limit: 2 * LogBytes}
+	_, _ = out.Write([]byte(strings.Repeat("word ", 3*LogBytes)))
+	if log := w.workspace.logText(out, "out of time"); len(log) > LogBytes || len(log) < LogBytes-100 || !strings.HasSuffix(log, "word \nprloop: out of time\n") {
+		t.Errorf("%d bytes: %.40q", len(log), log)
+	}
+}
+
 // A flood costs what is kept of it, and whole lines are kept (threats.md T84).
 func TestVerifyFlood(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "a\n"})

@@ -118,7 +118,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 			case st.oom:
 				tooMuch = w.memory()
 			case tooMuch.reason == ReasonNone && st.code > 0 && spec.Bounds.Ended != nil:
-				tooMuch.reason, tooMuch.err = spec.Bounds.Ended(st.code, s.tail.bytes())
+				tooMuch.reason, tooMuch.err = spec.Bounds.Ended(st.code, s.tail.Bytes())
 			}
 			reason, why = tooMuch.reason, tooMuch.err
 		}

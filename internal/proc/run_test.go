@@ -233,11 +233,11 @@ func TestTailBeginsWhole(t *testing.T) {
 		{strings.Repeat("a\n", 24) + "GH=ghp_16C7e42F\nit ended\n", "it ended\n"},
 	} {
 		for _, each := range []int{1, 7, len(c.said)} {
-			kept := tail{limit: 20}
+			kept := Tail{Limit: 20}
 			for part := range slices.Chunk([]byte(c.said), each) {
 				_, _ = kept.Write(part)
 			}
-			if got := string(kept.bytes()); got != c.want {
+			if got := string(kept.Bytes()); got != c.want {
 				t.Errorf("%q, written %d bytes each: %q is kept, want %q", c.said, each, got, c.want)
 			}
 		}

@@ -57,30 +57,46 @@ func (l *lines) Close() error {
 	return nil
 }
 
-// tail keeps the last lines of a stream.
-type tail struct {
-	limit int
+// Tail keeps the last lines of a stream, Limit bytes at most.
+type Tail struct {
+	Limit int
 	buf   []byte
 	// cut is true once something was dropped.
 	cut bool
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.limit {
-		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-t.limit:]...), true
+	if len(t.buf) > 2*t.Limit {
+		t.buf, t.cut = append(t.buf[:0], t.buf[len(t.buf)-t.Limit:]...), true
 	}
 	return len(p), nil
 }
 
-func (t *tail) Close() error { return nil }
+// Close does nothing.
+func (t *Tail) Close() error { return nil }
 
-// bytes are the last lines that fit, or the last words of a longer one: what is left of a word that is cut may be a secret that nobody knows any more (threats.md T794).
-func (t *tail) bytes() []byte {
-	kept := t.buf[max(0, len(t.buf)-t.limit):]
-	if len(kept) == len(t.buf) && !t.cut {
-		return bytes.Clone(kept)
+// Cut reports whether Bytes are less than what was written.
+func (t *Tail) Cut() bool { return t.cut || len(t.buf) > t.Limit }
+
+// Bytes are the last lines that fit, or the last words of a longer one.
+func (t *Tail) Bytes() []byte {
+	if !t.Cut() {
+		return bytes.Clone(t.buf)
 	}
+	return ending(t.buf[max(0, len(t.buf)-t.Limit):])
+}
+
+// Ending is the end of a text as Tail keeps it.
+func Ending(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return string(ending([]byte(text[len(text)-max(0, limit):])))
+}
+
+// ending is what is left of a text that was cut anywhere: what is left of a word that is cut may be a secret that nobody knows any more (threats.md T794).
+func ending(kept []byte) []byte {
 	for _, ends := range []string{"\r\n", " \t\r\n"} {
 		if i := bytes.IndexAny(kept, ends); i >= 0 && i < len(kept)-1 {
 			return bytes.Clone(kept[i+1:])

@@ -34,12 +34,12 @@ type streams struct {
 
 	stdout           bytes.Buffer
 	outN, errN, fedN int64
-	tail             tail
+	tail             Tail
 }
 
 func openStreams(spec Spec) (*streams, error) {
 	s := &streams{spec: spec, stop: make(chan stopped, 4), stdoutEOF: make(chan struct{}), feeding: make(chan struct{}),
-		tail: tail{limit: spec.KeepTail}}
+		tail: Tail{Limit: spec.KeepTail}}
 	var err [3]error
 	s.child[0], s.in, err[0] = os.Pipe()
 	s.out, s.child[1], err[1] = os.Pipe()
@@ -199,7 +199,7 @@ func (s *streams) finish(limit time.Duration) {
 
 func (s *streams) fill(res *Result) {
 	res.Stdout = s.stdout.Bytes()
-	res.StderrTail = s.tail.bytes()
+	res.StderrTail = s.tail.Bytes()
 	res.StdoutBytes, res.StderrBytes = s.outN, s.errN
 	if s.spec.StdinFrom == nil {
 		res.StdinUnread = int64(len(s.spec.Stdin)) - atomic.LoadInt64(&s.fedN)
