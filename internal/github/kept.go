@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/review"
@@ -28,6 +27,7 @@ func (c *Client) keeper(author review.Person) *keeper {
 }
 
 // text is what is kept of a text. One takes an eighth of what is left at most, so that a few long ones do not take the place of all short ones.
+// What is cut is masked before, while all of it stands there that tells a value for a secret (threats.md T793).
 func (k *keeper) text(ctx context.Context, by review.Person, body string) (string, error) {
 	if review.MayBlock(by.Association) || len(body) <= beginning {
 		return body, nil
@@ -45,5 +45,5 @@ func (k *keeper) text(ctx context.Context, by review.Person, body string) (strin
 		return body, err
 	}
 	k.cut++
-	return strings.ToValidUTF8(body[:beginning], "") + "\n\n" + sanitize.TruncatedComment, nil
+	return sanitize.Beginning(sanitize.Mask(body), beginning) + "\n\n" + sanitize.TruncatedComment, nil
 }

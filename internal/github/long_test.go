@@ -12,6 +12,25 @@ import (
 	"github.com/prloop/prloop/sanitize"
 )
 
+// Of a long text the beginning is kept with its secrets masked: what tells them for some may stand behind it, and none is cut in two (threats.md T793).
+func TestBeginningsAreMasked(t *testing.T) {
+	t.Parallel()
+	k := &keeper{c: client(t, forgetest.Start(t), Options{})}
+	more := strings.Repeat("    note: nothing to see here\n", 40)
+	for name, body := range map[string]string{
+		"a Secret":    "apiVersion: v1\ndata:\n  smtp: UTdyMlhtOXZMNHpUMXdLOHBOM2NZNmhC\nmetadata:\n  annotations:\n" + more + "kind: Secret\n",
+		"a cut token": "look " + strings.Repeat("and look ", 55) + "UTdyMlhtOXZMNHpUMXdLOHBOM2NZNmhC\n" + more,
+	} {
+		got, err := k.text(t.Context(), review.Person{Login: "stranger"}, body)
+		if err != nil || strings.Contains(got, "UTdyMl") || len(got) < 70 || !strings.HasSuffix(got, sanitize.TruncatedComment) {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+	if k.cut != 2 {
+		t.Errorf("%d are cut", k.cut)
+	}
+}
+
 // A stranger fills threads, reviews and the timeline with the longest texts that GitHub takes, more than one answer may have. All is read, in smaller pages; what
 // prloop, the author and who may block wrote is whole, and of the stranger's texts some have their beginning alone (threats.md T378).
 func TestLongTextsOfStrangers(t *testing.T) {
