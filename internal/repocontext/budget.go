@@ -85,6 +85,9 @@ func (b *builder) giveDiffs(ctx context.Context) error {
 		if err := b.readDeclared(ctx, batch); err != nil {
 			return err
 		}
+		if err := b.readBuilt(ctx, batch); err != nil {
+			return err
+		}
 		for _, i := range batch {
 			switch b.giveDiff(i) {
 			case OmittedOverBudget:

@@ -59,6 +59,7 @@ type builder struct {
 	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
 	whole                        []bool                             // files that left an excuse, of which all text is given
 	tree                         []string                           // what headNames gives, once it is asked
+	built                        *string                            // what builtAs has found
 	led                          ledTo                              // what is known of the paths that new links lead to or by
 	unparsed, unread             int                                // files in which the search for code outside the diff gave something up
 }

@@ -21,6 +21,7 @@ const (
 	OmittedSpelled   = "text with what stands for a byte that is not UTF-8, such as ⟨E9⟩"
 	OmittedDeclared  = "text that says it is in an encoding in which other letters can stand than are shown"
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
+	omittedBuilt     = "text with other letters than those of ASCII, which the build may take for others: it names the encoding "
 	OmittedUnknown   = "data of an unknown kind"
 	OmittedArchive   = "an archive that a tool loads from where it lies"
 	OmittedPacked    = "a packed page or script, which servers send in the place of the one it is named like"
