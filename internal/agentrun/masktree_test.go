@@ -37,13 +37,45 @@ func TestMaskedNamesThatAreTaken(t *testing.T) {
 	}
 }
 
+// A file with a NUL is masked as any other, or taken out: an agent that reads by its own means reads it (threats.md T813).
+func TestMaskTreeOfWhatIsNoText(t *testing.T) {
+	const value = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	wide := func(s string) string { return "\xff\xfe" + strings.Join(strings.Split(s, ""), "\x00") + "\x00" }
+	known := &sanitize.Learned{}
+	known.Learn("q7Rz2Lm9Xc4Vb8Nt1Wk6")
+	dir := t.TempDir()
+	const gone = ""
+	for name, row := range map[string]struct{ text, want string }{
+		"nul.env":   {"API_TOKEN=" + value + "\n\x00\n", "API_TOKEN=[REDACTED]\n\x00\n"},
+		"late.env":  {strings.Repeat("x\n", 4000) + "API_TOKEN=" + value + "\n\x00\n", strings.Repeat("x\n", 4000) + "API_TOKEN=[REDACTED]\n\x00\n"},
+		"wide.ps1":  {wide("Connect " + value), wide("Connect ")[:18] + "[REDACTED]\x00"},
+		"known.ps1": {wide("dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)"), wide("dial(")[:12] + "[REDACTED]\x00)\x00"},
+		"wide.yaml": {wide("kind: Secret\ndata:\n  smtp: UTdyMlhtOXZMNHpUMXdLOHBOM2NZNmhC\n"), gone},
+		"plain.ps1": {wide("Write-Host hello"), wide("Write-Host hello")},
+		"data.bin":  {"\x00\x01\x02" + strings.Repeat("x", 1000), "\x00\x01\x02" + strings.Repeat("x", 1000)},
+		"large.bin": {"\x00\x01\x02" + strings.Repeat("x", dataLimitBytes), gone},
+		"large.png": {"\x89PNG\r\n\x1a\n\x00" + strings.Repeat("x", dataLimitBytes), "\x89PNG\r\n\x1a\n\x00" + strings.Repeat("x", dataLimitBytes)},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := maskFile(path, known); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); string(got) != row.want || os.IsNotExist(err) != (row.want == gone) {
+			t.Errorf("%s is %.80q, %v", name, got, err)
+		}
+	}
+}
+
 func TestMaskTree(t *testing.T) {
 	const value = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	known := &sanitize.Learned{}
 	known.Learn("q7Rz2Lm9Xc4Vb8Nt1Wk6")
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go": "k := \"" + value + "\"\nrest\n", "own.go": "k := \"[REDACTED]\"\n", "plain.go": "package a\n", "use.go": "dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"" + value + "\"\nrest\n", "own.go": "k := \"[REDACTED]\"\n", "plain.go": "package a\n", "use.go": "dial(q7Rz2Lm9Xc4Vb8Nt1Wk6)\n", "logo.png": "\x89PNG\r\n\x1a\n\x00" + value,
 		value + "/" + value + ".txt": "x\n", "big.txt": strings.Repeat(value+"\n", maskLimitBytes/len(value)),
 	} {
 		path := filepath.Join(dir, name)
@@ -61,7 +93,7 @@ func TestMaskTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"a.go": "k := \"[REDACTED]\"\nrest\n", "own.go": "k := \"[REDACTED~]\"\n", "plain.go": "package a\n", "use.go": "dial([REDACTED])\n", "logo.png": "\x89PNG\x00" + value,
+		"a.go": "k := \"[REDACTED]\"\nrest\n", "own.go": "k := \"[REDACTED~]\"\n", "plain.go": "package a\n", "use.go": "dial([REDACTED])\n", "logo.png": "\x89PNG\r\n\x1a\n\x00" + value,
 		sanitize.MaskPath(value + "/" + value + ".txt"): "x\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
