@@ -66,6 +66,22 @@ func (r Request) alone() *CommandPlan {
 	return r.Agents[0].Command
 }
 
+// learned is a request in whose words for a command what the change tells to be a secret is masked: they are told to any agent, and stored with a round (threats.md T814).
+func (r Request) learned(known *sanitize.Learned) Request {
+	r.Agents = slices.Clone(r.Agents)
+	for i := range r.Agents {
+		if c := r.Agents[i].Command; c != nil {
+			told := *c
+			told.Args, told.Argv = known.Mask(c.Args), slices.Clone(c.Argv)
+			for j := range told.Argv {
+				told.Argv[j] = known.Mask(told.Argv[j])
+			}
+			r.Agents[i].Command = &told
+		}
+	}
+	return r
+}
+
 // feeds reports whether the answer is a section of the main report.
 func (c CommandPlan) feeds() bool { return c.Mode == review.FeedMain || c.Mode == review.FeedBoth }
 

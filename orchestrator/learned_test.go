@@ -57,6 +57,33 @@ func TestLearned(t *testing.T) {
 	}
 }
 
+// What stands behind a command is told to its agent, and stored with the round, without what the change tells to be a secret (threats.md T814).
+func TestLearnedBehindACommand(t *testing.T) {
+	const value = "q7Rz2Lm9Xc4Vb8Nt1Wk6"
+	s := newStage()
+	s.brief = changed("settings.env")
+	s.brief.Diff = "diff --git a/settings.env b/settings.env\n--- a/settings.env\n+++ b/settings.env\n@@ -0,0 +1 @@\n+API_TOKEN=" + value + "\n"
+	s.learned = &sanitize.Learned{}
+	steps := newSteps()
+	s.run(t, steps, func(r *Request) {
+		plan := &CommandPlan{ID: "peek", Mode: review.SeparateComment, Args: "is " + value + " ours?", Argv: []string{"is", value, "ours?"}}
+		r.Fix, r.Alone, r.Agents = nil, true, []AgentPlan{{Name: "!peek", Role: review.RoleCommand, Kind: review.KindCommand, Command: plan}}
+	})
+	if told := s.kept["round-1/!peek.request.json"]; !strings.Contains(told, `"args": "is [REDACTED] ours?"`) && !strings.Contains(told, `"args":"is [REDACTED] ours?"`) {
+		t.Errorf("it is told %s", told)
+	}
+	for name, data := range s.kept {
+		if strings.Contains(data, value) {
+			t.Errorf("it stands in %s:\n%s", name, data)
+		}
+	}
+	for name, data := range steps.done {
+		if strings.Contains(string(data), value) {
+			t.Errorf("it stands in the step %q", name)
+		}
+	}
+}
+
 // The commits of a round are no secrets, whatever a change says of them: reports have them, and are read again (threats.md T745).
 func TestCommitsAreNotLearned(t *testing.T) {
 	ids := make([]string, 6)

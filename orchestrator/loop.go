@@ -197,6 +197,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 			return none, false, err
 		}
 	}
+	req = req.learned(l.Learned)
 	p.read = seconds(facts.Seconds)
 	p.spent += p.read
 	if p.round == 1 {
