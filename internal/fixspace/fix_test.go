@@ -903,19 +903,20 @@ func TestTheScopeBrakeHoldsAllFixes(t *testing.T) {
 	w.left("")
 }
 
-// What an earlier fix of the run added frees nothing for a later one (threats.md T733).
+// Folders of tests are those of the merge base: what fixes of this run or an earlier one added frees nothing for a later one (threats.md T821).
 func TestEarlierFixesFreeNothing(t *testing.T) {
 	w := newWorld(t, plainFiles)
-	first := w.base
-	reviewed := w.commit(map[string]string{"live/test/smoke_test.go": "package live\n"})
+	before := w.base
+	w.commit(map[string]string{"live/test/smoke_test.go": "package live\n"})
+	first := w.commit(map[string]string{"live/test/old.yaml": "x\n"})
 	w.fetch()
 	w.script("echo x >live/test/app.yaml")
-	for before, refused := range map[string]bool{first: true, reviewed: false} {
+	for base, refused := range map[string]bool{before: true, first: false} {
 		o := w.order()
-		o.First, o.Reviewed, o.From, o.Task.BaseSHA = before, reviewed, reviewed, first
+		o.First, o.Reviewed, o.From, o.Task.BaseSHA = first, first, first, base
 		work := w.fix(o)
 		if got := len(work.Refusals) == 1 && work.Refusals[0].Rule == "unasked-file" && work.Refusals[0].Path == "live/test/app.yaml"; got != refused || (work.Tip == "") != refused {
-			t.Errorf("the run began with the test: %v: %q, %+v", !refused, work.Tip, work.Refusals)
+			t.Errorf("the merge base has the test: %v: %q, %+v", !refused, work.Tip, work.Refusals)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package fixspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +93,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			return err
 		}
 	}
-	standing, err := standingIn(ctx, b.Repo, o.Guidance, o.Reviewed, o.Task.BaseSHA, cmp.Or(o.First, o.Reviewed))
+	standing, err := standingIn(ctx, b.Repo, o.Guidance, o.Task.BaseSHA, o.Reviewed)
 	if err != nil {
 		return err
 	}

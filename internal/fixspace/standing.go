@@ -13,7 +13,7 @@ import (
 type standing struct {
 	included  pushpolicy.Included
 	makefiles pushpolicy.Makefiles
-	// files are those of the commits before any fix.
+	// files are those of the first commit.
 	files []string
 }
 
@@ -29,18 +29,17 @@ func Sensitive(ctx context.Context, repo *git.Repository, guidance []string, bas
 	if err != nil {
 		return nil, err
 	}
-	s, err := standingIn(ctx, repo, guidance, tip, base)
+	s, err := standingIn(ctx, repo, guidance, base, tip)
 	if err != nil {
 		return nil, err
 	}
 	return append(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths), s.check(changes, nil)...), nil
 }
 
-// standingIn reads commits: those before any fix, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
-func standingIn(ctx context.Context, repo *git.Repository, guidance []string, reviewed string, before ...string) (*standing, error) {
+// standingIn reads commits: the merge base, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
+func standingIn(ctx context.Context, repo *git.Repository, guidance []string, commits ...string) (*standing, error) {
 	s, whole := &standing{files: []string{}}, repo.Whole()
 	s.included.Instructions.Guidance = guidance
-	commits := append(slices.Clip(before), reviewed)
 	for i, commit := range commits {
 		if commit == "" || slices.Contains(commits[:i], commit) {
 			continue
@@ -57,7 +56,7 @@ func standingIn(ctx context.Context, repo *git.Repository, guidance []string, re
 		sizes := make(map[string]int64, len(entries))
 		for _, e := range entries {
 			sizes[e.Path] = e.Size
-			if i < len(before) {
+			if i == 0 {
 				s.files = append(s.files, e.Path)
 			}
 		}

@@ -33,8 +33,8 @@ var (
 	pages = lazyregexp.New(`(?i)\.(hbs|handlebars|ejs|[hl]?eex|mustache|njk|liquid|twig|pug|slim|haml|jspx?|cshtml|razor|templ)$`)
 	// terraform are the files that bots plan wherever they stand.
 	terraform = lazyregexp.New(`(?i)\.(tf|tfvars|tofu|hcl)(\.json)?$`)
-	// more are further endings of ordinary files.
-	more = lazyregexp.New(`(?i)\.(pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|lhs|yy?|l|mly|mll|pest|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
+	// more are further endings of ordinary files, with those that only runners of tests read.
+	more = lazyregexp.New(`(?i)\.(feature|robot|bats|hurl|snap|golden|pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|lhs|yy?|l|mly|mll|pest|g4|hlsl|wgsl|metal|cppm|ixx|tcc|txx|ipynb|` +
 		`a?xaml|qml|styl|p(ost)?css|org|texi|texinfo|pod|typ|bib)$`)
 	// read are names of data that people or the program read, and nothing else does. They count for files that stand: a new one could be meant for another reader.
 	read = lazyregexp.New(`(?i)\.(po|pot|xlf|xliff|arb|resx|strings|stringsdict|xcstrings|storyboard|xib|xsd|wsdl|avsc|avdl|fbs|capnp|smithy|svg|csv|tsv)$|` +
@@ -42,6 +42,12 @@ var (
 		`(^|/)src/main/resources/(.*/)?[\w.-]+\.(properties|ya?ml|xml|json|sql)$|(^|/)meta-inf/services/|(^|/)res/[a-z0-9-]+/[^/]+\.xml$|` +
 		`(^|/)(androidmanifest\.xml|info\.plist|appsettings(\.\w+)?\.json|(openapi|swagger)\.(ya?ml|json)|publicapi\.(un)?shipped\.txt|api/\w+\.(txt|api))$|` +
 		`(?-i:(^|/)(README|Readme|CHANGELOG|Changelog|ChangeLog|CHANGES|NEWS|HISTORY|AUTHORS|CONTRIBUTORS|LICENSE|COPYING|NOTICE|TODO)(\.txt)?$)`)
+)
+
+// data are the languages of files that tests are given or expect, unknown ones included; settings are endings of unknown ones that programs are configured by.
+var (
+	data     = []string{"", "json", "json with comments", "json5", "yaml", "xml", "svg", "csv", "text", "diff"}
+	settings = lazyregexp.New(`(?i)\.(conf|config|cnf|env|rc)$`)
 )
 
 // Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names. What is no source, page,
@@ -55,12 +61,14 @@ type Asked struct {
 	Links Links
 	// repo is the name of the repository in links to files.
 	repo string
-	// stood are the files before any fix, tests the folders with source of tests in them, and above those that have some below; nil where they are not known.
-	stood, tests, above map[string]bool
+	// stood are the files of the merge base, tests the folders with source in them that is a test by its own name; nil where they are not known.
+	stood, tests map[string]bool
+	// endings are those of all files below each of these folders, and below each folder above one.
+	endings map[string]map[string]bool
 }
 
-// AskedOf are the files that the task of a fixer asks for. stood are all files of the trees before any fix; without them a name says what a file is, which is
-// enough to tell a fixer early.
+// AskedOf are the files that the task of a fixer asks for. stood are all files of the merge base, which no fix of any run has changed (threats.md T820); without them
+// a name says what a file is, which is enough to tell a fixer early.
 func AskedOf(task review.Task, stood []string) Asked {
 	a := Asked{files: map[string]bool{}, said: map[string]bool{}, beside: map[string]bool{".": true}, repo: task.Repo.Owner + "/" + task.Repo.Name}
 	ask := func(spelled string) {
@@ -87,15 +95,22 @@ func AskedOf(task review.Task, stood []string) Asked {
 	if stood == nil {
 		return a
 	}
-	a.stood, a.tests, a.above = make(map[string]bool, len(stood)), map[string]bool{}, map[string]bool{}
+	a.stood, a.tests, a.endings = make(map[string]bool, len(stood)), map[string]bool{}, map[string]map[string]bool{}
 	for _, name := range stood {
 		a.stood[name] = true
-		if !source(name) || !IsTest(name) {
+		if !source(name) || !namedTest(name) {
 			continue
 		}
 		a.tests[path.Dir(name)] = true
-		for d := path.Dir(name); !a.above[d]; d = path.Dir(d) {
-			a.above[d] = true
+		for d := path.Dir(name); a.endings[d] == nil; d = path.Dir(d) {
+			a.endings[d] = map[string]bool{}
+		}
+	}
+	for _, name := range stood {
+		for d, last := path.Dir(name), false; !last; d = path.Dir(d) {
+			if last = d == "."; a.endings[d] != nil {
+				a.endings[d][path.Ext(name)] = true
+			}
 		}
 	}
 	return a
@@ -123,7 +138,7 @@ const unasked = "it holds settings, data or a script, the pull request does not 
 // ofChart reports that Helm takes a file for a part of what it deploys, whatever its ending.
 func (a Asked) ofChart(name string) bool {
 	for d := path.Dir(name); d != "."; d = path.Dir(d) {
-		if path.Base(d) == "templates" && a.stood[path.Join(path.Dir(d), "Chart.yaml")] {
+		if chart := path.Join(path.Dir(d), "Chart.yaml"); path.Base(d) == "templates" && (a.stood[chart] || a.files[chart]) {
 			return true
 		}
 	}
@@ -139,19 +154,31 @@ func source(name string) bool {
 	return slices.Contains(ordinary, language) || pages.MatchString(name) || more.MatchString(name)
 }
 
-// ofTests reports that a file belongs to tests: it stands in a folder of tests that had some in source, or is data beside such. A name alone frees nothing, as
-// the fixer may have chosen it, and an environment may be called test.
+// ofTests reports that a file is data of tests: its ending stood below a folder of tests, or beside tests among their data. A folder counts by the tests in it or
+// below it, and they by their own names: an environment may be called test, and features, testing and spec hold the program itself (threats.md T820). Settings and
+// scripts do not count there, as runners obey them (threats.md T823).
 func (a Asked) ofTests(name string) bool {
-	parts := strings.Split(path.Dir(name), "/")
-	for i, part := range parts {
-		if testFolders.MatchString(part) && (a.above == nil || a.above[strings.Join(parts[:i+1], "/")]) || isData(part+"/") && a.testsIn(path.Join(".", strings.Join(parts[:i], "/"))) {
+	ending, rest := path.Ext(name), path.Base(name)
+	if ending == "" || !slices.Contains(data, lang.Of(name)) || settings.MatchString(name) {
+		return false
+	}
+	for d := path.Dir(name); ; d = path.Dir(d) {
+		base := path.Base(d)
+		if (a.stood == nil || a.endings[d][ending]) && (testFolders.MatchString(base) && !strings.EqualFold(base, features) || isData(rest) && (a.stood == nil || a.tests[d])) {
 			return true
 		}
+		if d == "." {
+			return false
+		}
+		rest = base + "/"
 	}
-	return isData(path.Base(name)) && a.testsIn(path.Dir(name))
 }
 
-func (a Asked) testsIn(folder string) bool { return a.tests == nil || a.tests[folder] }
+// namedTest reports that the name of a file alone says that it is a test, whatever its folder is called, and that no runner passes over that folder.
+func namedTest(name string) bool {
+	l := languageOf(name)
+	return len(schemes(path.Base(name))) > 0 && !isData(path.Base(name)) && (l == nil || l.outside == nil || !l.outside.MatchString(name))
+}
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {

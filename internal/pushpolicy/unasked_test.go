@@ -18,14 +18,17 @@ func asked(stood ...string) Asked {
 				{File: "deploy/dev/values.yaml", Title: "The key is not in web/texts/de.json", Description: "Neither is it in `fr.json`, values.yaml sets no limit.", Suggestion: "Run the release and test VERSION."},
 				{File: "a.go", Evidence: "include: ci/steps.yml", Assessment: &review.Assessment{Reason: "It also stands in conf/base.ini.", Fact: &review.Fact{File: "data/rates.bin"}}},
 			},
-			OptionalIssues: []review.Finding{{Description: "see conf/limits.toml... and conf/limits.toml.bak"}},
+			OptionalIssues: []review.Finding{
+				{File: "a.go", Description: "see conf/limits.toml... and conf/limits.toml.bak", Source: review.Source{Type: "comment"}},
+			},
 		},
 	}, stood)
 }
 
 func TestUnasked(t *testing.T) {
 	stood := []string{"ui/locales/de.json", "src/main/resources/application.yml", "CHANGELOG", "docs/deps.txt", "app/src/main/res/values/strings.xml", "appsettings.json", "environments/test/main.tf",
-		"features/flags.yaml", "pkg/a_test.go", "tests/unit/test_a.py", "e2e/run.sh", "api/openapi.yaml", "openapi-deployment.yaml", "charts/app/Chart.yaml", "charts/app/templates/web.yaml",
+		"features/flags.yaml", "pkg/a_test.go", "pkg/deep/a.json", "tests/all.yaml", "tests/fixtures/x.toml", "tests/web.yaml.j2", "tests/unit/log.conf", "src/features/cart/cart.ts", "src/features/cart/cart.spec.ts", "src/features/flags/prod.yaml",
+		"environments/test/inventory.py", "environments/test/group_vars/all.yml", "lib/testing/__init__.py", "lib/testing/x.json", "spec/generate.py", "spec/pipeline.yml", "src/main/java/shop/test/LoadTest.java", "src/main/java/shop/test/x.json", "tests/unit/test_a.py", "e2e/run.sh", "api/openapi.yaml", "openapi-deployment.yaml", "charts/app/Chart.yaml", "charts/app/templates/web.yaml",
 		"roles/locale/tasks/main.yml", "clusters/translations/x.yaml", "src/infra/resources/main.tf", "tests/main.tf", "schema.prisma", "web.yaml.ftl", "scripts/changelog", "ui/locales/x.tf.json", "mail/templates/a.html"}
 	for name, want := range map[string]bool{
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, // of the pull request
@@ -37,7 +40,9 @@ func TestUnasked(t *testing.T) {
 		"page.html.erb": true, "mail.html.j2": true, "model.go.tmpl": true, "web.yaml.erb": false, "helmfile.yaml.gotmpl": false, "init.sh.tmpl": false, "sudoers.j2": false, "x.tmpl": false, "card.hbs": true, "card.html.twig": true, "app.yaml.hbs": false, "nginx.conf.ejs": false, "rel/env.sh.eex": false, "rel/vm.args.eex": false, "page.html.heex": true, "x.heex": true, "nginx.conf.templ": false, "x.coffee.erb": true, // what templates make
 		"ui/locales/de.json": true, "src/main/resources/application.yml": true, "CHANGELOG": true, "app/src/main/res/values/strings.xml": true, "appsettings.json": true, // data that stands
 		"api/openapi.yaml": true, "docs/deps.txt": false, "openapi-deployment.yaml": false, "roles/locale/tasks/main.yml": false, "clusters/translations/x.yaml": false, "src/infra/resources/main.tf": false, "schema.prisma": false, "web.yaml.ftl": false, "ui/locales/new.json": false, "clusters/locales/evil.yaml": false, "docs/new.txt": false,
-		"pkg/testdata/a.json": true, "pkg/a.snap": true, "tests/run.sh": true, "tests/unit/data/a.yaml": true, "tests/fixtures/new.yaml": true, // tests and what belongs to them
+		"pkg/testdata/a.json": true, "pkg/a.snap": true, "tests/unit/data/a.yaml": true, "tests/fixtures/new.yaml": true, "pkg/a.approved.json": true, "features/shop/login.feature": true, // tests and what belongs to them
+		"pkg/testdata/a.yaml": false, "pkg/b.json": false, "tests/unit/a.json": false, "tests/run.sh": false, "tests/fixtures/x.toml": false, "tests/unit/pyvenv.cfg": false, "tests/unit/activate": false, "tests/unit/log.conf": false, "tests/web.yaml.j2": false, // where no such data stood, and what is none (threats.md T823)
+		"src/features/flags/prod.yaml": false, "src/features/flags/publish.sh": false, "environments/test/group_vars/all.yml": false, "lib/testing/x.json": false, "spec/pipeline.yml": false, "src/main/java/shop/test/x.json": false, // where the program stands (threats.md T820)
 		"environments/test/main.tf": false, "environments/test/new.tf": false, "features/flags.yaml": false, "prod/test_evil.tf": false, "charts/test-evil.yaml": false, "clusters/tests/evil.yaml": false, "e2e/run.sh": false,
 		"tests/main.tf": false, "tests/evil/main.tf": false, "tests/evil/main.tf.json": false, "tests/x.auto.tfvars.json": false, "tests/main.tofu": false, "ui/locales/x.tf.json": false, "fixtures/a.json": false, "evil.verified.yaml": false, "pkg/evil.verified.tf": false, "clusters/testdata/evil.yaml": false, "prod/evil.verified.tf": false, "policy.rego": false, "cron.d/test-evil": false,
 		"charts/app/templates/evil.md": false, "charts/app/templates/tests/evil.py": false, "mail/templates/b.html": true, "src/evil.d": false, // what Helm and make read
