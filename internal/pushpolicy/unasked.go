@@ -50,7 +50,7 @@ var (
 	settings = lazyregexp.New(`(?i)\.(conf|config|cnf|env|rc)$`)
 )
 
-// Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names. What is no source, page,
+// Asked are the files that somebody asked a fix to change: those that the pull request changes, and those that a finding names which has to be fixed, or is a person's. What is no source, page,
 // prose or test may be changed only where it is one of them: settings, scripts and data act in more ways than any list of their names has (threats.md T733).
 // The zero value is of no pull request.
 type Asked struct {
@@ -81,7 +81,10 @@ func AskedOf(task review.Task, stood []string) Asked {
 		ask(f.OldPath)
 	}
 	if task.Fix != nil {
-		for _, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
+		for i, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
+			if i >= len(task.Fix.IssuesToFix) && f.Source.Type != "comment" && f.Source.Type != "review" {
+				continue // an offer of an agent's asks for nothing (threats.md T822)
+			}
 			ask(f.File)
 			if f.Assessment != nil {
 				a.hear(f.Assessment.Reason)
@@ -133,7 +136,7 @@ func (a Asked) Refuse(name string) string {
 // asks reports that the pull request changes a file, or that a finding names it.
 func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
 
-const unasked = "it holds settings, data or a script, the pull request does not change it, and no finding names it"
+const unasked = "it holds settings, data or a script, the pull request does not change it, and no finding that has to be fixed names it"
 
 // ofChart reports that Helm takes a file for a part of what it deploys, whatever its ending.
 func (a Asked) ofChart(name string) bool {

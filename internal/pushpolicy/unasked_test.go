@@ -20,6 +20,7 @@ func asked(stood ...string) Asked {
 			},
 			OptionalIssues: []review.Finding{
 				{File: "a.go", Description: "see conf/limits.toml... and conf/limits.toml.bak", Source: review.Source{Type: "comment"}},
+				{File: "deploy/prod/values.yaml", Description: "The name is as in tools/ship.sh.", Assessment: &review.Assessment{Reason: "And in tools/ship.toml."}, Source: review.Source{Type: "agent"}},
 			},
 		},
 	}, stood)
@@ -34,6 +35,7 @@ func TestUnasked(t *testing.T) {
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, // of the pull request
 		"deploy/dev/values.yaml": true, "data/rates.bin": true, // what findings are about
 		"web/texts/de.json": true, "x/web/texts/de.json": true, "web/locales/fr.json": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, "conf/base.ini": true, "VERSION": true, // what they name
+		"tools/ship.sh": false, "tools/ship.toml": false, // what an agent offers (threats.md T822)
 		"texts/de.json": false, "other/fr.json": false, "deploy/prod/values.yaml": false, "web/locales/it.json": false, "web/locales/xfr.json": false, "release": false, "bin/release": false, "test": false,
 		"limits.toml": false, "ci/steps.yml": false, // the last stands in code that a finding quotes
 		"any/source.go": true, "docs/page.md": true, "web/page.html": true, "db/1.sql": true, "new/module.py": true, "a.pyx": true, "x.twig": true, // source, pages and prose
