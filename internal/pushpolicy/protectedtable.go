@@ -1115,6 +1115,12 @@ var rows = []row{
 	{"{stylecop.json,{*.,}testconfig.json,{*.,}xunit.runner.json}", anyDepth, configuresChecks, schemaStore},
 	{"*.runsettings", anyDepth, configuresChecks, "https://learn.microsoft.com/en-us/visualstudio/test/configure-unit-tests-by-using-a-dot-runsettings-file"},
 	{"container-structure-test.yaml", anyDepth, configuresChecks, "https://github.com/GoogleContainerTools/container-structure-test"},
+	{"pyvenv.cfg", anyDepth, configuresChecks, "https://docs.pytest.org/en/stable/reference/reference.html"},
+	{"conda-meta/", anyDepth, configuresChecks, "https://docs.pytest.org/en/stable/reference/reference.html"},
+	{"cucumber.properties", anyDepth, configuresChecks, "https://cucumber.io/docs/cucumber/api/"},
+	{"SpockConfig.groovy", anyDepth, configuresChecks, "https://spockframework.org/spock/docs/2.3/all_in_one.html"},
+	{"{reqnroll,specflow}.json", anyDepth, configuresChecks, "https://docs.reqnroll.net/latest/installation/configuration.html"},
+	{"conftest.toml", anyDepth, configuresChecks, "https://www.conftest.dev/options/"},
 
 	{"hooks/hooks.json", anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"},
 	{"gemini-extension.json", anyDepth, instructsAgents, "https://github.com/google-gemini/gemini-cli"},

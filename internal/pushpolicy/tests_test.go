@@ -129,6 +129,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"Python: a test file under a name nobody collects", []Change{rename("tests/test_a.py", "tests/a.py")}, []string{"deleted"}},
 		{"Python: a test moved into a file nobody collects", []Change{remove("tests/test_a.py", "def test_a():"), add("tests/a.py", "def test_a():")}, []string{"deleted", "added"}},
 		{"Python: a test in a folder pytest passes over", []Change{rename("tests/test_a.py", "tests/build/test_a.py")}, []string{"deleted"}},
+		{"Python: a test in GNU Arch's folder, which it passes over", []Change{rename("tests/test_a.py", "tests/{arch}/test_a.py")}, []string{"deleted"}},
 		{"Python: a test out of the folder of tests", []Change{rename("tests/test_a.py", "src/test_a.py")}, []string{"deleted"}},
 		{"Python: a test further down", []Change{rename("tests/test_a.py", "tests/unit/test_a.py")}, []string{"changed"}},
 		{"Python: a hook of pytest", []Change{add("conftest.py", "def pytest_collection_modifyitems(items):", "    items.clear()")}, []string{"skipped", "skipped"}},
