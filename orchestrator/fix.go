@@ -307,11 +307,8 @@ func checkRuns(f *FixPlan) int {
 // guard fails the fixer when its words or one of its commits carry a credential this process holds (threats.md T30): nothing of
 // its work is kept.
 func (j *fixing) guard(ctx context.Context, work review.FixWork) (review.FixWork, error) {
-	l, commits := j.loop, work.Commits
-	if len(work.Apart) > 0 { // what a later commit took back was seen all the same
-		commits = work.Apart
-	}
-	what, kind, err := l.held(ctx, work, j.judged.Inputs.Snapshot.Range.Head, work.Tip, commits)
+	l := j.loop
+	what, kind, err := l.held(ctx, work, j.judged.Inputs.Snapshot.Range.Head, work.Tip, work.Commits)
 	if kind == "" || err != nil {
 		return work, err
 	}

@@ -204,12 +204,6 @@ func TestACredentialFailsTheFixer(t *testing.T) {
 			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..3"] = strings.ReplaceAll(edited(10), "+new", "+"+key), strings.ReplaceAll(edited(10), "-old", "-gone"), edited(10)
 			s.fixes = []review.FixWork{w}
 		}, "commits"},
-		"in a commit that became one with what takes it back": {func(s *stage) {
-			w := fixes(sha(4), "A")
-			w.Apart = []review.FixCommit{{SHA: sha(2), Message: "add"}, {SHA: sha(3), Message: "remove"}}
-			s.diffs["1..2"], s.diffs["2..3"], s.diffs["1..4"] = strings.ReplaceAll(edited(10), "+new", "+"+key), strings.ReplaceAll(edited(10), "-old", "-gone"), edited(10)
-			s.fixes = []review.FixWork{w}
-		}, "commits"},
 		"in a commit message": {func(s *stage) {
 			s.fixes = []review.FixWork{{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete, Seconds: 1}}}}
 			s.fixFails = fmt.Errorf("commit messages of pr-fix: %w", sanitize.ErrKnownSecret)

@@ -39,10 +39,8 @@ type FixWork struct {
 	// Tip is the commit that may be verified and pushed, in prloop's repository; empty when the fixer changed nothing, gave no
 	// answer, or did what a rule refuses.
 	Tip string `json:"tip,omitempty"`
-	// Commits are those from FixOrder.Reviewed to Tip, oldest first; empty without a Tip.
+	// Commits has the one commit of a fix, Tip; empty without a Tip.
 	Commits []FixCommit `json:"commits"`
-	// Apart are the commits that became the one of Commits, because they wrote more than the difference shows; empty where they are as they were.
-	Apart []FixCommit `json:"apart,omitempty"`
 	// Refusals are the rules of the push policy that the work breaks. With one of them there is no Tip.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// Tests are the tests that the work since FixOrder.Reviewed changes, adds, skips or deletes, in words.

@@ -74,7 +74,7 @@ func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review
 	if now, err := os.Lstat(c.tree); err != nil || !os.SameFile(now, c.folder) {
 		// Possible only without a sandbox, where another folder would be taken for it.
 		work.refuse(review.Refusal{Rule: pushpolicy.RuleLink, Detail: "the clone is not the folder it was"})
-		work.settle(o, nil, nil)
+		work.settle()
 		return work, nil
 	}
 	work.Notes = append(work.Notes, c.planted()...)
@@ -82,7 +82,7 @@ func (b *Workspace) fix(ctx context.Context, o review.FixOrder, emit func(review
 		if !work.refused(err) {
 			return work, err
 		}
-		work.settle(o, nil, nil)
+		work.settle()
 		return work, nil
 	}
 	taken, err := b.takeOut(ctx, o, c, &work, emit)

@@ -123,29 +123,27 @@ func TestGoodFixers(t *testing.T) {
 	for name, row := range map[string]struct {
 		script   string
 		messages []string
-		// fixed is which commit the answer's claim becomes, from 0.
-		fixed int
-		want  map[string]string
+		want     map[string]string
 	}{
-		"without commits": {"echo three >>a.txt; touch junk.o", []string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "one\ntwo\nthree\n"}},
+		"without commits": {"echo three >>a.txt; touch junk.o", []string{"fix: what the answer says"}, map[string]string{"a.txt": "one\ntwo\nthree\n"}},
 		"with commits": {
 			`echo 1 >a.txt; git commit -qam "fix: a"; fixed=$(git rev-parse --short HEAD); echo 2 >b.txt; git add -A; git commit -qm "fix: b, closes #3 [skip ci]
 
-Thanks @octocat"`, []string{"fix: a", "fix: b, closes no. 3 (skip ci)"}, 0, map[string]string{"a.txt": "1\n", "b.txt": "2\n"}},
+Thanks @octocat"`, []string{"fix: b, closes no. 3 (skip ci)"}, map[string]string{"a.txt": "1\n", "b.txt": "2\n"}},
 		"with both": {`echo 1 >a.txt; git commit -qam "fix: a"; fixed=$(git rev-parse HEAD); echo new >c.txt; rm b.txt`,
-			[]string{"fix: a", "fix: address review findings"}, 0, map[string]string{"a.txt": "1\n", "b.txt": "-", "c.txt": "new\n"}},
+			[]string{"fix: a"}, map[string]string{"a.txt": "1\n", "b.txt": "-", "c.txt": "new\n"}},
 		"that names a commit that never was": {`echo 1 >a.txt; git commit -qam "fix: a"; echo 2 >>a.txt; git commit -qam "fix: more"; fixed=0000000000000000000000000000000000000000`,
-			[]string{"fix: a", "fix: more"}, 1, map[string]string{"a.txt": "1\n2\n"}},
+			[]string{"fix: more"}, map[string]string{"a.txt": "1\n2\n"}},
 		"that names an empty commit": {`echo 1 >a.txt; git commit -qam "fix: a"; git commit -q --allow-empty -m nothing; fixed=$(git rev-parse HEAD)`,
-			[]string{"fix: a"}, 0, map[string]string{"a.txt": "1\n"}},
+			[]string{"fix: a"}, map[string]string{"a.txt": "1\n"}},
 		"that amended the reviewed commit": {`echo 1 >a.txt; git commit -qa --amend -m "fix: a"; fixed=$(git rev-parse HEAD)`,
-			[]string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "1\n"}},
+			[]string{"fix: what the answer says"}, map[string]string{"a.txt": "1\n"}},
 		"that merged a branch of its own": {`git checkout -q -b side; echo 1 >a.txt; git commit -qam a; git checkout -q -; echo 2 >b.txt; git commit -qam b; git merge -q -m m side`,
-			[]string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "1\n", "b.txt": "2\n"}},
-		"that destroyed its clone's git": {`echo 1 >a.txt; rm -rf .git`, []string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "1\n"}},
-		"that is on no branch":           {`git checkout -q --detach; echo 1 >a.txt; git commit -qam "fix: a"`, []string{"fix: a"}, 0, map[string]string{"a.txt": "1\n"}},
+			[]string{"fix: what the answer says"}, map[string]string{"a.txt": "1\n", "b.txt": "2\n"}},
+		"that destroyed its clone's git": {`echo 1 >a.txt; rm -rf .git`, []string{"fix: what the answer says"}, map[string]string{"a.txt": "1\n"}},
+		"that is on no branch":           {`git checkout -q --detach; echo 1 >a.txt; git commit -qam "fix: a"`, []string{"fix: a"}, map[string]string{"a.txt": "1\n"}},
 		"that hides changes from git": {`git update-index --assume-unchanged a.txt; echo 1 >a.txt; echo '*' >.git/info-exclude; git config core.excludesFile .git/info-exclude; echo c >c.txt`,
-			[]string{"fix: what the answer says"}, 0, map[string]string{"a.txt": "1\n", "c.txt": "c\n"}},
+			[]string{"fix: what the answer says"}, map[string]string{"a.txt": "1\n", "c.txt": "c\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := shared.in(t)
@@ -163,7 +161,7 @@ Thanks @octocat"`, []string{"fix: a", "fix: b, closes no. 3 (skip ci)"}, 0, map[
 			if got := work.Commits[len(work.Commits)-1].SHA; got != work.Tip {
 				t.Errorf("the last commit is %s, the tip %s", got, work.Tip)
 			}
-			if got := work.Answer.Fix.FixedIssues[0].CommitSHA; got != work.Commits[row.fixed].SHA {
+			if got := work.Answer.Fix.FixedIssues[0].CommitSHA; got != work.Tip {
 				t.Errorf("fixed in %s of %v", got, work.Commits)
 			}
 			if d := cmp.Diff(work.Commits, work.Answer.Fix.Commits); d != "" {
@@ -251,7 +249,7 @@ func (w *world) leaks() {
 	}
 }
 
-// A second try goes on from the first one's tip; its commits come after those of the first.
+// A second try goes on from the first one's tip; its commit takes the place of the first.
 func TestFixGoesOn(t *testing.T) {
 	w := newWorld(t, plainFiles)
 	w.script(`echo 1 >a.txt; git commit -qam "fix: a"`)
@@ -260,14 +258,11 @@ func TestFixGoesOn(t *testing.T) {
 	order.Try, order.From = 2, first.Tip
 	w.script(`fixed=$(git rev-parse --short HEAD); grep -q 1 a.txt; echo 2 >b.txt; git commit -qam "fix: b"`)
 	second := w.fix(order)
-	if d := cmp.Diff([]string{"fix: a", "fix: b"}, messages(second.Commits)); d != "" {
+	if d := cmp.Diff([]string{"fix: b"}, messages(second.Commits)); d != "" {
 		t.Fatalf("%s%+v", d, second)
 	}
-	if second.Commits[0] != first.Commits[0] || second.Files != 2 {
+	if got := second.Answer.Fix.FixedIssues[0].CommitSHA; got != second.Tip || second.Files != 2 {
 		t.Errorf("%+v after %+v", second, first)
-	}
-	if got := second.Answer.Fix.FixedIssues[0].CommitSHA; got != first.Tip {
-		t.Errorf("fixed in %s, the commit of the try before is %s", got, first.Tip)
 	}
 	w.script(`:`)
 	if third := w.fix(order); third.Tip != "" || third.Answer.Fix.FixedIssues[0].CommitSHA != "" {
@@ -388,13 +383,11 @@ func TestAttacks(t *testing.T) {
 		"a repository inside":            {"git init -q inner; cd inner; git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; cd ..", "embedded-repository"},
 		"a committed submodule":          {"git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),mod; git commit -qm m; mkdir mod", "submodule"},
 		"a bare repository inside":       {"git init -q --bare inner", "embedded-repository"},
-		"a workflow, undone later":       {"mkdir -p .github/workflows; echo x >.github/workflows/ci.yml; git add -A; git commit -qm w; git rm -q .github/workflows/ci.yml; git commit -qm undo; echo 1 >a.txt", "protected-path"},
 		"an executable bit in a commit":  {"git update-index --chmod=+x a.txt; git commit -qm x; git checkout -q -f", "mode-change"},
 		"a deleted test":                 {"rm sub/test_b.py", "deleted-test"},
 		"every file, deleted":            {"rm -r a.txt b.txt .gitignore go.mod sub", "empty-tree"},
 		"a manifest":                     {"echo 'module y' >go.mod", "protected-path"},
 		"settings nobody asked for":      {"mkdir -p conf; echo x >conf/app.yaml", "unasked-file"},
-		"a script, undone later":         {"echo x >deploy.sh; git add -A; git commit -qm w; git rm -q deploy.sh; git commit -qm undo; echo 1 >a.txt", "unasked-file"},
 		"another folder's attributes":    {"echo '* filter=x' >sub/.gitattributes", "gitattributes"},
 		"two names for one file":         {"echo x >A.TXT", "case-collision"},
 		"more than its pull request":     {"for i in $(seq 60); do mkdir -p d; seq 20 >d/$i.txt; done", "scope-brake"},
@@ -587,7 +580,7 @@ oid=$(git ls-tree -r HEAD secret/plan.txt | cut -d' ' -f3 | cut -f1)
 git update-index --add --cacheinfo 100644,$oid,notes.txt
 c=$(git commit-tree $(git write-tree --missing-ok) -p HEAD -m notes)
 git reset -q --soft $c; git config pack.useSparse false; echo 1 >a.txt`, 1},
-		"its own objects": {`echo 1 >a.txt; git commit -qam one; echo 2 >>a.txt; git commit -qam two; git config pack.useSparse false; git config pack.packSizeLimit 1m`, 2},
+		"its own objects": {`echo 1 >a.txt; git commit -qam one; echo 2 >>a.txt; git commit -qam two; git config pack.useSparse false; git config pack.packSizeLimit 1m`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)

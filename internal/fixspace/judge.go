@@ -3,7 +3,6 @@ package fixspace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,36 +12,56 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// judge makes prloop's own commits of what was taken and holds them against the push policy: each new commit, because a
-// branch keeps what a later one undoes, and all since the reviewed head together. What they write and the whole does not show is not pushed.
+// judge makes prloop's own commit of what was taken since the reviewed head, and holds it against the push policy. A fix is one commit: whatever the fixer's commits, and
+// those of earlier tries, show one by one, a branch keeps what the next round reads, and nothing else (threats.md T785).
 func (b *Workspace) judge(ctx context.Context, o review.FixOrder, taken []git.Taken, work *outcome) error {
-	made, err := b.Repo.Rewrite(ctx, o.From, taken, signature(o))
+	earlier, err := b.Repo.Commits(ctx, o.Reviewed, o.From)
 	if err != nil {
 		return err
 	}
-	tip := last(made, o.From)
-	var commits []git.Taken
-	if tip != o.From {
-		if err := b.police(ctx, o, made, tip, work); err != nil && !work.refused(err) {
-			return err
+	all := append(earlier, taken...)
+	tip := o.Reviewed
+	if len(all) > 0 {
+		whole := git.Taken{Tree: all[len(all)-1].Tree, Message: b.message(o, joined(all))}
+		if n := len(earlier); n == 0 || earlier[n-1].Tree != whole.Tree {
+			made, err := b.Repo.Rewrite(ctx, o.Reviewed, []git.Taken{whole}, signature(o))
+			if err != nil {
+				return err
+			}
+			tip = last(made, o.Reviewed)
 		}
-		if commits, err = b.Repo.Commits(ctx, o.Reviewed, tip); err != nil && !work.refused(err) {
-			return err
+		if tip != o.Reviewed {
+			if err := b.police(ctx, o, tip, work); err != nil && !work.refused(err) {
+				return err
+			}
+		}
+		if tip != o.Reviewed && len(work.Refusals) == 0 && work.Files > 0 {
+			work.Tip, work.Commits = tip, []review.FixCommit{{SHA: tip, Message: subject(whole.Message)}}
 		}
 	}
-	if tip != o.From && len(work.Refusals) == 0 && work.Files > 0 {
-		if commits, err = b.join(ctx, o, commits, work); err != nil && !work.refused(err) {
-			return err
-		}
-	}
-	if len(work.Apart) > 0 {
-		made = nil // none of what the fixer calls its commits is left
-	}
-	if tip != o.From && len(work.Refusals) == 0 && work.Files > 0 {
-		work.Tip, work.Commits = commits[len(commits)-1].Commit, commitsOf(commits)
-	}
-	work.settle(o, made, commits)
+	work.settle()
 	return nil
+}
+
+// joined are the words of one commit for several: those of the last one that has any, and the subjects of the others.
+func joined(commits []git.Taken) (said string) {
+	var others []string
+	for i, c := range slices.Backward(commits) {
+		line := subject(strings.TrimSpace(c.Message))
+		switch {
+		case i > 0 && c.Tree == commits[i-1].Tree: // it changes nothing
+		case line == "" || line == pushpolicy.DefaultSubject || slices.Contains(others, line):
+		case said == "":
+			said, others = c.Message, append(others, line)
+		default:
+			others = append(others, line)
+		}
+	}
+	said = strings.TrimSpace(said) + "\n"
+	for _, line := range slices.Backward(others[min(1, len(others)):]) {
+		said += "\n- " + line
+	}
+	return said
 }
 
 // refused takes an error that is about the fixer's work, and not about prloop's, for a refusal.
@@ -76,8 +95,8 @@ func last(made []git.Rewritten, from string) string {
 	return made[len(made)-1].New
 }
 
-// police collects what the policy refuses, and what work comes to as a whole.
-func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Rewritten, tip string, work *outcome) error {
+// police collects what the policy refuses, and what work comes to.
+func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, work *outcome) error {
 	whole, err := b.Repo.Changes(ctx, o.Reviewed, tip)
 	if err != nil {
 		return err
@@ -115,28 +134,6 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, made []git.Re
 			work.refuse(r)
 		}
 	}
-	before := o.From
-	for _, c := range made {
-		if c.New == before || c.New == tip && before == o.Reviewed {
-			continue // it changes nothing, or it is all there is
-		}
-		changes, err := b.Repo.Changes(ctx, before, c.New)
-		if err != nil {
-			return err
-		}
-		if paths, err = b.Repo.Files(ctx, c.New, ""); err != nil {
-			return err
-		}
-		refused := slices.Concat(pushpolicy.Check(changes, pushpolicy.Limits{}, o.Allow, paths), standing.check(changes, o.Allow), asked.Check(changes, o.Allow))
-		for _, r := range refused {
-			// Tests may go in one commit and come back in another.
-			if r.Rule != pushpolicy.RuleDeletedTest && r.Rule != pushpolicy.RuleSkippedTest {
-				r.Detail = fmt.Sprintf("%s (in the fixer's commit %q)", r.Detail, subject(c.Message))
-				work.refuse(r)
-			}
-		}
-		before = c.New
-	}
 	return nil
 }
 
@@ -149,9 +146,8 @@ func (w *outcome) refuse(all ...review.Refusal) {
 	}
 }
 
-// settle puts the commits as they are now into the fixer's answer. It may have named commits of its own by prefixes, none at
-// all, or commits that never were: those mean the work as a whole.
-func (w *outcome) settle(o review.FixOrder, made []git.Rewritten, commits []git.Taken) {
+// settle puts the commit as it is now into the fixer's answer, whatever it called its own.
+func (w *outcome) settle() {
 	fix := *w.Answer.Fix
 	fix.Commits = slices.Clone(w.Commits)
 	if fix.Commits == nil {
@@ -159,39 +155,7 @@ func (w *outcome) settle(o review.FixOrder, made []git.Rewritten, commits []git.
 	}
 	fix.FixedIssues = slices.Clone(fix.FixedIssues)
 	for i := range fix.FixedIssues {
-		f := &fix.FixedIssues[i]
-		f.CommitSHA = w.commit(f.CommitSHA, o.From, made, commits)
+		fix.FixedIssues[i].CommitSHA = w.Tip
 	}
 	w.Answer.Fix = &fix
 }
-
-// commit is the commit a fixer means.
-func (w *outcome) commit(said, from string, made []git.Rewritten, commits []git.Taken) string {
-	if w.Tip == "" {
-		return ""
-	}
-	meant := map[string]bool{}
-	said = strings.ToLower(strings.TrimSpace(said))
-	if len(said) >= minPrefix {
-		for _, m := range made {
-			if strings.HasPrefix(m.Old, said) && m.New != from {
-				meant[m.New] = true
-			}
-		}
-		for _, c := range commits { // those of earlier tries stood in the clone under the ids they have
-			if strings.HasPrefix(c.Commit, said) {
-				meant[c.Commit] = true
-			}
-		}
-	}
-	if len(meant) != 1 {
-		return w.Tip
-	}
-	for oid := range meant {
-		return oid
-	}
-	return w.Tip
-}
-
-// minPrefix is the shortest abbreviation of an object id that git itself would take.
-const minPrefix = 4

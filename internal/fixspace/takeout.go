@@ -50,7 +50,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 		work.Notes = append(work.Notes, "the fixer's commits were not taken, its files were: "+b.notTaken(err, emit))
 		taken = nil
 	}
-	said, err := b.words(o, taken, work)
+	said, err := b.words(taken, work)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,7 @@ func (b *Workspace) takeOut(ctx context.Context, o review.FixOrder, c *clone, wo
 		}
 		return nil, err
 	}
-	// Rewrite leaves it out when it is the tip's own.
-	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: b.message(o, said)}), nil
+	return append(taken, git.Taken{Parent: tip, Tree: tree, Message: said}), nil
 }
 
 // notTaken is why commits were not taken, as everybody may read it. The operator hears all of it: git names folders of this machine (threats.md T681).
@@ -85,9 +84,8 @@ func (b *Workspace) notTaken(err error, emit func(review.Event)) string {
 	return "git could not read them"
 }
 
-// words gives the commits messages of ours around the fixer's words, and returns its words for what it did not commit. A part
-// of a known secret in any of them, or cut up between them, is sanitize.ErrKnownSecret (threats.md L0).
-func (b *Workspace) words(o review.FixOrder, taken []git.Taken, work *outcome) (said string, err error) {
+// words are the fixer's for what it did not commit. A part of a known secret in any of its words of commits, or cut up between them, is sanitize.ErrKnownSecret (threats.md L0).
+func (b *Workspace) words(taken []git.Taken, work *outcome) (said string, err error) {
 	commits := work.Answer.Fix.Commits
 	if len(taken) == 0 && len(commits) > 0 {
 		said = commits[len(commits)-1].Message // a fixer that does not commit may say what it would have written
@@ -101,9 +99,6 @@ func (b *Workspace) words(o review.FixOrder, taken []git.Taken, work *outcome) (
 	}
 	if sanitize.Leaks(all.String(), sanitize.Policy{Known: b.Secrets}) {
 		return "", fmt.Errorf("commit messages of the fixer: %w", sanitize.ErrKnownSecret)
-	}
-	for i := range taken {
-		taken[i].Message = b.message(o, taken[i].Message)
 	}
 	return said, nil
 }
@@ -165,15 +160,6 @@ func (b *Workspace) plain(said string, trailers ...pushpolicy.Trailer) string {
 func subject(message string) string {
 	s, _, _ := strings.Cut(message, "\n")
 	return s
-}
-
-// commitsOf lists commits for the report.
-func commitsOf(taken []git.Taken) []review.FixCommit {
-	commits := make([]review.FixCommit, len(taken))
-	for i, t := range taken {
-		commits[i] = review.FixCommit{SHA: t.Commit, Message: subject(t.Message)}
-	}
-	return commits
 }
 
 // oneLine makes an error fit for a note: it may quote what a fixer chose.
