@@ -263,8 +263,12 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if work, err = j.guard(ctx, work); err != nil {
 			return review.FixWork{}, err
 		}
-		if err := j.overwritten(ctx, &work); err != nil {
+		refused, err := l.overwritten(ctx, in.Snapshot.Range.Head, work.Tip)
+		if err != nil {
 			return review.FixWork{}, err
+		}
+		if work.Refusals = append(work.Refusals, refused...); len(work.Refusals) > 0 {
+			work.Tip, work.Commits = "", nil // nothing of it is let through
 		}
 		switch err := j.unseen(limited, &work); {
 		case ctx.Err() != nil:

@@ -179,3 +179,23 @@ func TestWorkThatNoReviewReads(t *testing.T) {
 		}
 	}
 }
+
+// overwriting is a history in which some commit takes a value out, and writes the mask elsewhere.
+type overwriting struct{ filesAlone }
+
+func (overwriting) Diff(context.Context, string, string) (*diff.Diff, error) {
+	return diff.Parse("diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +0,0 @@\n-k = \"" + planted + "\"\n" +
+		"diff --git a/b.go b/b.go\n--- a/b.go\n+++ b/b.go\n@@ -0,0 +1 @@\n+k = \"[REDACTED]\"\n")
+}
+
+// A job writes no mask in the place of a value, as a fix does not (threats.md T792).
+func TestWorkThatWritesMasks(t *testing.T) {
+	plan := AgentPlan{Name: "!docs", Role: review.RoleCommand, Kind: review.KindCommand, Command: &CommandPlan{ID: "docs"}}
+	l := &Loop{History: overwriting{filesAlone{all: files{}}}, Briefer: &jobBrief{}}
+	got, err := l.CheckWork(t.Context(), Request{}, plan, review.JobOrder{Head: sha(1), From: sha(2)}, review.JobWork{Tip: sha(3), Answer: review.Answer{
+		Command: &review.CommandAnswer{}, Receipt: review.AgentReceipt{State: review.AgentComplete},
+	}}, nil)
+	if err != nil || got.Tip != "" || len(got.Refusals) != 1 || got.Refusals[0].Rule != ruleMasked || got.Refusals[0].Path != "b.go" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
