@@ -23,6 +23,7 @@ var companions = []companion{
 	{row{"{agents,commands}/**/*.md", anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}},
 	{row{everything, anyDepth, instructsAgents, "https://agentskills.io/specification"}, []string{"SKILL.md"}},
 	{row{"{Tuist/**,**/Project.swift}", anyDepth, declaresPackages, "https://docs.tuist.dev/en/guides/features/projects/directory-structure"}, []string{"Tuist.swift", "Workspace.swift", "Tuist/Config.swift", "Tuist/Package.swift", "Tuist/ProjectDescriptionHelpers"}},
+	{row{"Plugins/**/*.swift", anyDepth, declaresPackages, "https://docs.swift.org/swiftpm/documentation/packagemanagerdocs/plugins/"}, []string{"Package.swift"}},
 	{row{"build/**/*.cs", anyDepth, runsBuilds, "https://nuke.build/docs/getting-started/setup/"}, []string{".nuke", "build/_build.csproj"}},
 }
 

@@ -5,13 +5,14 @@ import "testing"
 // What a tool compiles to build, and what a plugin or a skill gives to its agent, is protected where their own files stand, and ordinary elsewhere (threats.md T748, T801).
 func TestNamesThatCountBesideOthers(t *testing.T) {
 	paths := []string{"build.sbt", "api/project/build.properties", "tools/plugin/.claude-plugin/plugin.json", "src/project/Model.scala", "docs/agents/a.md", "a.go",
-		"skills/deploy/SKILL.md", "SKILL.md", "ios/Tuist/Config.swift", "net/build/_build.csproj", "nuke/.nuke/parameters.json"}
+		"skills/deploy/SKILL.md", "SKILL.md", "ios/Tuist/Config.swift", "net/build/_build.csproj", "nuke/.nuke/parameters.json", "swift/Package.swift"}
 	for name, want := range map[string]reason{
 		"project/src/main/scala/B.scala": declaresPackages, "project/project/P.scala": declaresPackages, "api/project/Deps.scala": declaresPackages, "API/Project/deps.SCALA": declaresPackages,
 		"tools/plugin/agents/a.md": instructsAgents, "tools/plugin/commands/sub/a.md": instructsAgents,
 		"skills/deploy/reference.md": instructsAgents, "Skills/Deploy/scripts/run.py": instructsAgents, "skills/README.md": "", "docs/deploy/reference.md": "", "scripts/run.py": "",
 		"ios/Tuist/Plugins/p/Plugin.swift": declaresPackages, "ios/Tuist/a/Helper.swift": declaresPackages, "ios/Modules/Core/Project.swift": declaresPackages, "ios/Project.swift": declaresPackages,
 		"ios/Modules/Core/Sources/Model.swift": "", "go/tuist/client.go": "", "mac/Project.swift": "",
+		"swift/Plugins/Gen/plugin.swift": declaresPackages, "ios/Plugins/Gen/plugin.swift": "",
 		"net/build/Build.cs": runsBuilds, "net/build/ci/Build.Ci.cs": runsBuilds, "nuke/build/Build.cs": runsBuilds, "net/src/Build.cs": "", "app/build/Build.cs": "",
 		"src/project/Model.scala": "", "web/project/A.scala": "", "docs/agents/a.md": "", "commands/a.md": "", "tools/plugin/src/a.md": "", "project/src/main/resources/a.txt": "",
 	} {
