@@ -54,6 +54,26 @@ func TestInstructionsAreProtected(t *testing.T) {
 	}
 }
 
+// What a hook names is protected like it, unless the pull request changes it (threats.md T828).
+func TestWhatActsByItselfNamesIsProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.go": "a\n", ".husky/pre-commit": "node tools/a.js; node tools/b.js\n", "tools/a.js": "a\n", "tools/b.js": "b\n"})
+	base := w.base
+	w.base = w.commit(map[string]string{"tools/b.js": "bb\n"})
+	w.fetch()
+	for script, refused := range map[string]string{"echo 1 >tools/a.js": "tools/a.js", "echo 1 >tools/b.js": ""} {
+		t.Run(script, func(t *testing.T) {
+			w := w.in(t)
+			w.script(script)
+			o := w.order()
+			o.Task.BaseSHA = base
+			work := w.fix(o)
+			if refused == "" && work.Tip == "" || refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != refused) {
+				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
+			}
+		})
+	}
+}
+
 // What a fix may not change is more than its lines in anybody's change, by its name, by what the trees say of it, or by what kind of entry it is (threats.md T771).
 func TestSensitive(t *testing.T) {
 	ci := "include: {local: ci/test.yml}\n"

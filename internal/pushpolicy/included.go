@@ -38,6 +38,8 @@ type Included struct {
 	Links Links
 	// Instructions are what agents and reviewers are told in them.
 	Instructions Instructions
+	// Named is what acts in them without anybody running the project.
+	Named Named
 }
 
 // Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
@@ -182,9 +184,9 @@ func (in *Included) matched(name string) bool {
 	return false
 }
 
-// part says why a file is a part of a CI, or of instructions.
+// part says why a file is a part of a CI, of instructions, or of what acts by itself.
 func (in *Included) part(name string) string {
-	return cmp.Or(in.why(name), in.Instructions.why(name))
+	return cmp.Or(in.why(name), in.Instructions.why(name), in.Named.why(name))
 }
 
 // Check refuses changes of what is included, and of what links give a protected name; allow are doublestar globs the operator opens.

@@ -1,0 +1,304 @@
+package pushpolicy
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/spelling"
+)
+
+// Named are the files that others which act by themselves name by a path: git hooks, settings of agents, install scripts of packages, backends of builds, and what editors and
+// shells run as a folder is opened. They act with them, whatever their ending (threats.md T828). The zero value is of no tree.
+type Named struct {
+	// by has for each folded path the file that names it first.
+	by map[string]string
+	// beyond is true where there is more of such files than is read: then any file may be named.
+	beyond bool
+	// Changed are the files that the pull request changes: a finding about its own work can be fixed.
+	Changed map[string]bool
+}
+
+// NamedBytes bounds what is read of a tree for Named.
+const NamedBytes = 16 << 20
+
+// namedBounds are of the files that act by themselves, and of the shell scripts that they name.
+var namedBounds = bounds{files: 10_000, bytes: NamedBytes, depth: 2}
+
+// Add reads the files of a tree that act by themselves, as Included.Add does the CI configurations.
+func (n *Named) Add(links *Links, sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
+	if n.by == nil {
+		n.by = map[string]string{}
+	}
+	var first []string
+	as := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		aliases, _ := links.aliases(name)
+		for _, alias := range append([]string{name}, aliases...) {
+			if !vendored.MatchString(name) && acting(alias) {
+				first, as[name] = append(first, name), alias
+				break
+			}
+		}
+	}
+	beyond, err := namedBounds.follow(first, sizes, read, func(name, text string) {
+		known := name
+		if alias, is := as[name]; is {
+			known = alias
+		}
+		n.names(known, text)
+	}, func(name string) bool { return shellScript.MatchString(name) && n.file(name) != "" })
+	n.beyond = n.beyond || beyond
+	return err
+}
+
+var (
+	shellScript = lazyregexp.New(`(?i)\.(sh|bash|zsh)$`)
+	// says are the endings of settings and scripts. Prose mentions files, lists of what is ignored do too, and lock files name none of the tree.
+	says = lazyregexp.New(`(?i)(^|/)\.?[^./]*$|\.(json[c5]?|ya?ml|toml|sh|bash|zsh|fish|ps1|bat|cmd|[cm]?[jt]s|py|rb|pl|lua|php|r|el|exs|pkl|code-workspace)$`)
+	// opening are the files that run as a folder is entered or opened.
+	opening = lazyregexp.New(`(?i)(^|/)(\.envrc|\.gitpod\.yml|\.?devcontainer\.json|\.devcontainer/.*|\.(exrc|n?vimrc|lvimrc|gdbinit|lldbinit|ghci|ocamlinit|pdbrc|irbrc|pryrc|rprofile)|` +
+		`\.(nvim|lazy)\.lua|\.iex\.exs|\.dir-locals(-2)?\.el)$`)
+	editorTasks = lazyregexp.New(`(?i)(^|/)\.vscode/tasks\.json$|\.code-workspace$`)
+	manifest    = lazyregexp.New(`(?i)(^|/)(package\.(json5?|yaml)|composer\.json|pyproject\.toml|cargo\.toml)$`)
+	// mentions are files of agents that speak of others, and run none.
+	mentions = lazyregexp.New(`(?i)(ignore|rules[\w-]*|hints|guidelines|instructions|include)$`)
+)
+
+// acting reports that a file names others that act with it.
+func acting(name string) bool {
+	why, _ := Acts(name)
+	switch reason(why) {
+	case gitHooks:
+		return says.MatchString(name)
+	case instructsAgents:
+		return says.MatchString(name) && !mentions.MatchString(name)
+	}
+	return opening.MatchString(name) || editorTasks.MatchString(name) || manifest.MatchString(name)
+}
+
+// names takes what the text of a file names, from each folder down to its own: settings speak of the root, of the project's folder, or of their own.
+func (n *Named) names(file, text string) {
+	why, _ := Acts(file)
+	var folders []string
+	for folder := path.Dir(file); ; folder = path.Dir(folder) {
+		if folders = append(folders, folder); folder == "." || folder == "/" {
+			break
+		}
+	}
+	for _, part := range acts(file, text) {
+		for _, word := range append(paths(variable.ReplaceAllString(part, " ")), modules(part)...) {
+			if !strings.ContainsAny(word, "./") || len(word) > mostPath || prose.MatchString(word) && reason(why) != instructsAgents {
+				continue
+			}
+			for _, folder := range folders {
+				name := spelling.Fold(path.Join(folder, word))
+				n.name(name, file)
+				if strings.Contains(word, "/") {
+					n.name(anyEnding+name, file)
+				}
+			}
+		}
+	}
+}
+
+// mostPath is the most bytes of a path.
+const mostPath = 1024
+
+// anyEnding is before names that may have an ending more: interpreters add theirs.
+const anyEnding = "*/"
+
+func (n *Named) name(name, file string) {
+	if n.by[name] == "" {
+		n.by[name] = file
+	}
+}
+
+var (
+	// variable is what stands for a folder in a path: of the project, of the plugin.
+	variable = lazyregexp.New(`\$(\{[\w:.-]*\}|\w+)`)
+	module   = lazyregexp.New(`(?:^|\s)-m[\s"',]+([\w.]+)`)
+)
+
+// modules are the paths of what python -m runs.
+func modules(text string) (all []string) {
+	for _, m := range module.FindAllStringSubmatch(text, -1) {
+		all = append(all, "./"+strings.ReplaceAll(m[1], ".", "/"))
+	}
+	return all
+}
+
+// acts are the parts of a file that say what runs by itself.
+func acts(file, text string) []string {
+	switch base := strings.ToLower(path.Base(file)); {
+	case editorTasks.MatchString(file):
+		if !strings.Contains(text, "folderOpen") {
+			return nil
+		}
+	case base == "pyproject.toml":
+		return backends(text)
+	case base == "cargo.toml":
+		return matchesOf(cargoBuild, text)
+	case manifest.MatchString(file):
+		return installs(text)
+	}
+	var all []string
+	for _, value := range valuesOf(file, text) {
+		last := ""
+		if len(value.below) > 0 {
+			last = value.below[len(value.below)-1]
+		}
+		if why, _ := Acts(file); reason(why) == instructsAgents && len(value.below) > 0 && !slices.ContainsFunc(value.below, runs.MatchString) || selects.MatchString(last) {
+			continue
+		}
+		all = append(all, value.text)
+	}
+	return all
+}
+
+// valuesOf are the texts of a file: of settings each value, else all of it.
+func valuesOf(file, text string) []yamlText {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".json", ".yml", ".yaml":
+		if all, err := yamlTexts(text); err == nil {
+			return all
+		}
+	}
+	return []yamlText{{text: text}}
+}
+
+var (
+	// runs are the keys of agents' settings below which stands what they run, or read as instructions.
+	runs = lazyregexp.New(`(?i)hook|command|script|helper|status_?line|instructions|context_?file|^(args|run|cmd|read|notify)$`)
+	// selects are the keys of hooks that say for which files they run.
+	selects    = lazyregexp.New(`^(files|exclude|glob|types)$`)
+	cargoBuild = lazyregexp.New(`(?m)^\s*(?:package\.)?build\s*=\s*["']([^"']+)`)
+	backend    = lazyregexp.New(`build-backend["']?\s*=\s*["']([\w.]+)`)
+	backendIn  = lazyregexp.New(`backend-path["']?\s*=\s*\[([^\]]*)`)
+	buildHook  = lazyregexp.New(`(?m)^\s*(?:custom-hook|script)\s*=\s*["']([^"']+)|^\[tool\.hatch\.[\w.-]*hooks\.custom\][^\[]*?path\s*=\s*["']([^"']+)`)
+)
+
+// matchesOf are what the groups of a pattern match.
+func matchesOf(pattern *lazyregexp.Regexp, text string) (all []string) {
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1:]...)
+	}
+	return all
+}
+
+// backends are the modules that build a Python project, and its hooks.
+func backends(text string) []string {
+	all := matchesOf(buildHook, text)
+	for _, way := range matchesOf(backendIn, text) {
+		for _, q := range quoted.FindAllString(way, -1) {
+			for _, module := range matchesOf(backend, text) {
+				all = append(all, "./"+q[1:len(q)-1]+"/"+strings.ReplaceAll(module, ".", "/"))
+			}
+		}
+	}
+	return all
+}
+
+var (
+	// installing are the scripts that npm and composer run by themselves as packages are installed; hooking are the keys of tools that run as somebody commits.
+	installing = lazyregexp.New(`^((pre|post)?(install|prepare)|prepublish|dependencies|pnpm:devPreinstall|(pre|post)-(install|update|autoload|root|package|create|archive|dependencies|command|file|operations|pool)\b.*)$`)
+	hooking    = lazyregexp.New(`^(husky|lint-staged|nano-staged|simple-git-hooks|gitHooks|ghooks|pre-(commit|push))$`)
+	// interpreted is what an interpreter is given.
+	interpreted = lazyregexp.New(`(?:^|[\s;&|(])(?:\./\S+|(?:node|bun|deno|tsx|ts-node|jiti|zx|python3?|ruby|perl|php|[a-z]*sh)(?:\s+[^\s;&|]+)+)`)
+)
+
+// installs are the commands of a manifest that run as packages are installed or somebody commits. Of other scripts that those call, what an interpreter runs: a build names the sources it packs.
+func installs(text string) (all []string) {
+	var parsed map[string]any
+	if json.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &parsed) != nil {
+		return []string{text}
+	}
+	for key, value := range parsed {
+		if hooking.MatchString(key) {
+			all = append(all, textIn(value)...)
+		}
+	}
+	scripts, _ := parsed["scripts"].(map[string]any)
+	var next []string
+	seen := map[string]bool{}
+	call := func(name string) {
+		if !seen[name] && scripts[name] != nil {
+			seen[name], next = true, append(next, name)
+		}
+	}
+	for name := range scripts {
+		if installing.MatchString(name) {
+			call(name)
+		}
+	}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		for _, command := range textIn(scripts[name]) {
+			if installing.MatchString(name) {
+				all = append(all, command)
+			} else {
+				all = append(all, interpreted.FindAllString(command, -1)...)
+			}
+			for word := range strings.FieldsFuncSeq(command, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";&|\"'@", r) }) {
+				if scripts[word] != nil {
+					call("pre" + word)
+					call(word)
+					call("post" + word)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// textIn are the texts of a value of JSON. Keys say when they count.
+func textIn(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			all = append(all, textIn(one)...)
+		}
+	case map[string]any:
+		for _, one := range v {
+			all = append(all, textIn(one)...)
+		}
+	}
+	return all
+}
+
+// file is the one that names a path; empty where none is known.
+func (n *Named) file(name string) string {
+	name = spelling.Fold(name)
+	if by := n.by[name]; by != "" {
+		return by
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	if slices.Contains([]string{"__main__", "__init__", "index"}, path.Base(stem)) {
+		if by := n.by[anyEnding+path.Dir(stem)]; by != "" {
+			return by
+		}
+	}
+	if prose.MatchString(name) || stem == name {
+		return ""
+	}
+	return n.by[anyEnding+stem]
+}
+
+// why says why a file acts with another that names it; empty means that it is not known to.
+func (n *Named) why(name string) string {
+	switch by := n.file(name); {
+	case n.Changed[name]:
+	case by != "":
+		return spelling.Name(by) + " names it, and acts without anybody running the project"
+	case n.beyond && !prose.MatchString(name):
+		return "there are more hooks, manifests and settings than are read, and one may name it"
+	}
+	return ""
+}
