@@ -15,12 +15,21 @@ type companion struct {
 	beside []string
 }
 
-// everything is the pattern of a folder that is protected whole: not of the root, where nothing would be left to fix.
-const everything = "**"
+// everything is the pattern of a folder that is protected whole, allProse that of its prose: not of the root, where nothing would be left to fix.
+const (
+	everything = "**"
+	allProse   = "**/*.{md,mdc,mdx,markdown,rst,adoc,txt}"
+)
+
+// plugins are the descriptions of plugins for agents, pluginPages where the agents look for what instructs them.
+var plugins = []string{".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json"}
+
+const pluginPages = "{agents,commands,skills,output-styles,rules,prompts}/**/*.{md,mdc,mdx,markdown,txt}"
 
 var companions = []companion{
 	{row{"project/**/*.{scala,properties}", anyDepth, declaresPackages, "https://www.scala-sbt.org/1.x/docs/Organizing-Build.html"}, []string{"build.sbt", "project/build.properties"}},
-	{row{"{agents,commands}/**/*.md", anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}},
+	{row{allProse, anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, plugins},
+	{row{pluginPages, anyDepth, instructsAgents, "https://code.claude.com/docs/en/plugins-reference"}, append([]string{".claude-plugin/marketplace.json", ".cursor-plugin/marketplace.json"}, plugins...)},
 	{row{everything, anyDepth, instructsAgents, "https://agentskills.io/specification"}, []string{"SKILL.md"}},
 	{row{"{Tuist/**,**/Project.swift}", anyDepth, declaresPackages, "https://docs.tuist.dev/en/guides/features/projects/directory-structure"}, []string{"Tuist.swift", "Workspace.swift", "Tuist/Config.swift", "Tuist/Package.swift", "Tuist/ProjectDescriptionHelpers"}},
 	{row{"Plugins/**/*.swift", anyDepth, declaresPackages, "https://docs.swift.org/swiftpm/documentation/packagemanagerdocs/plugins/"}, []string{"Package.swift"}},
@@ -37,7 +46,7 @@ func (t *tree) beside(name string) string {
 		}
 		for _, c := range companions {
 			stands := func(beside string) bool { return t.spelled[spelling.Fold(path.Join(folder, beside))] != "" }
-			if folder == "." && c.pattern == everything {
+			if folder == "." && (c.pattern == everything || c.pattern == allProse) {
 				continue
 			}
 			if doublestar.MatchUnvalidated(spelling.Fold(c.pattern), rest) && slices.ContainsFunc(c.beside, stands) {

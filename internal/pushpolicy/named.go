@@ -17,6 +17,8 @@ import (
 type Named struct {
 	// by has for each folded path the file that names it first.
 	by map[string]string
+	// plugins are the folders that marketplaces of agents name as those of plugins, by folded path: their prose instructs agents (threats.md T829).
+	plugins map[string]string
 	// beyond is true where there is more of such files than is read: then any file may be named.
 	beyond bool
 	// Changed are the files that the pull request changes: a finding about its own work can be fixed.
@@ -32,7 +34,7 @@ var namedBounds = bounds{files: 10_000, bytes: NamedBytes, depth: 2}
 // Add reads the files of a tree that act by themselves, as Included.Add does the CI configurations.
 func (n *Named) Add(links *Links, sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
 	if n.by == nil {
-		n.by = map[string]string{}
+		n.by, n.plugins = map[string]string{}, map[string]string{}
 	}
 	var first []string
 	as := map[string]string{}
@@ -90,6 +92,9 @@ func (n *Named) names(file, text string) {
 			break
 		}
 	}
+	if marketplace.MatchString(file) {
+		n.offers(file, text)
+	}
 	for _, part := range acts(file, text) {
 		for _, word := range append(paths(variable.ReplaceAllString(part, " ")), modules(part)...) {
 			if !strings.ContainsAny(word, "./") || len(word) > mostPath || prose.MatchString(word) && reason(why) != instructsAgents {
@@ -104,6 +109,44 @@ func (n *Named) names(file, text string) {
 			}
 		}
 	}
+}
+
+var marketplace = lazyregexp.New(`(?i)(^|/)\.[a-z]+(-plugin|/plugins)/marketplace\.json$`)
+
+// offers takes the folders of the plugins that a marketplace offers, from the folder that it stands in. The root is none.
+func (n *Named) offers(file, text string) {
+	values := valuesOf(file, text)
+	roots := []string{""}
+	for _, v := range values {
+		if len(v.below) > 0 && v.below[len(v.below)-1] == "pluginRoot" {
+			roots = append(roots, v.text)
+		}
+	}
+	for _, v := range values {
+		if len(v.below) == 0 || !slices.Contains(v.below, "source") {
+			continue
+		}
+		for _, root := range roots {
+			for from := path.Dir(path.Dir(file)); ; from = path.Dir(from) {
+				if folder := path.Join(from, root, v.text); folder != "." {
+					n.plugins[spelling.Fold(folder)] = file
+				}
+				if from == "." || from == "/" {
+					break
+				}
+			}
+		}
+	}
+}
+
+// plugin is the marketplace that names a folder above a file as that of a plugin; empty where there is none.
+func (n *Named) plugin(name string) string {
+	for folder := path.Dir(spelling.Fold(name)); folder != "." && folder != "/"; folder = path.Dir(folder) {
+		if by := n.plugins[folder]; by != "" {
+			return by
+		}
+	}
+	return ""
 }
 
 // mostPath is the most bytes of a path.
@@ -121,7 +164,9 @@ func (n *Named) name(name, file string) {
 var (
 	// variable is what stands for a folder in a path: of the project, of the plugin.
 	variable = lazyregexp.New(`\$(\{[\w:.-]*\}|\w+)`)
-	module   = lazyregexp.New(`(?:^|\s)-m[\s"',]+([\w.]+)`)
+	// inProse are files that tell agents in words what to do.
+	inProse = lazyregexp.New(`(?i)\.(md|mdc|mdx|markdown|rst|adoc|txt)$`)
+	module  = lazyregexp.New(`(?:^|\s)-m[\s"',]+([\w.]+)`)
 )
 
 // modules are the paths of what python -m runs.
@@ -173,7 +218,7 @@ func valuesOf(file, text string) []yamlText {
 
 var (
 	// runs are the keys of agents' settings below which stands what they run, or read as instructions.
-	runs = lazyregexp.New(`(?i)hook|command|script|helper|status_?line|instructions|context_?file|^(args|run|cmd|read|notify)$`)
+	runs = lazyregexp.New(`(?i)hook|command|script|helper|status_?line|instructions|context_?file|prompt|output_?style|^(args|run|cmd|read|notify|agents?|skills|rules)$`)
 	// selects are the keys of hooks that say for which files they run.
 	selects    = lazyregexp.New(`^(files|exclude|glob|types)$`)
 	cargoBuild = lazyregexp.New(`(?m)^\s*(?:package\.)?build\s*=\s*["']([^"']+)`)
@@ -293,6 +338,9 @@ func (n *Named) file(name string) string {
 
 // why says why a file acts with another that names it; empty means that it is not known to.
 func (n *Named) why(name string) string {
+	if by := n.plugin(name); by != "" && inProse.MatchString(name) {
+		return spelling.Name(by) + " names its folder as that of a plugin for agents"
+	}
 	switch by := n.file(name); {
 	case n.Changed[name]:
 	case by != "":

@@ -80,3 +80,17 @@ func TestMoreActsThanIsRead(t *testing.T) {
 		}
 	}
 }
+
+// The prose of what a marketplace names as a plugin instructs agents, with and without a description of the plugin (threats.md T829).
+func TestPluginsOfMarketplaces(t *testing.T) {
+	in := named(t, map[string]string{
+		".claude-plugin/marketplace.json": `{"metadata": {"pluginRoot": "./more"}, "plugins": [{"name": "ship", "source": "./plugins/ship"}, {"source": "deploy"}, {"source": "./"}, {"source": {"source": "git-subdir", "path": "tools/sub"}}]}`,
+	}, nil)
+	for name, want := range map[string]bool{
+		"plugins/ship/commands/deploy.md": true, "Plugins/Ship/README.md": true, "more/deploy/agents/a.md": true, "tools/sub/a.md": true, "plugins/ship/src/a.go": false, "plugins/other/a.md": false, "README.md": false, "docs/a.md": false,
+	} {
+		if refused := in.Check([]Change{edit(name)}, nil); len(refused) > 0 != want {
+			t.Errorf("%s: %v", name, refused)
+		}
+	}
+}
