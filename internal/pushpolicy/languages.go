@@ -178,8 +178,33 @@ var tap = &language{name: "TAP", comments: []string{"#"},
 
 var tapTest = lazyregexp.New(`\.t$`)
 
-// languageOf is the language of a file name, nil for any other.
+// unlisted is any language without an entry of its own: tests stand in its sources under lines that read so, wherever they are (threats.md T830).
+var unlisted = &language{
+	name: "unlisted", folders: true, inline: true, collected: testNames, comments: []string{"//", "--", ";", "(*"},
+	declares: lazyregexp.New(`^\s*(?:[\[,(]*\s*(?:test|it|describe|testCase|subtest|test_that|@testset)\s*\(?\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|test(?:\s+([\w.]+))?\s*\{|` +
+		`(?:let|module)%(?:expect_)?test\w*(?:\s+("[^"]*"|\w+))?|\(module[+*]\s+test\b|\((?:deftest|with-test|define-test|test-case|ert-deftest|def-test)\s+([^\s)]+)|` +
+		`(?:@\w+\s+|(?:pure|nothrow|private|static|shared)\s+)*unittest\b|\W*(?:>>>|iex(?:\(\d+\))?>) )`),
+	marks: lazyregexp.New(`^\s*(?:#\[test\b|@\(test\))`), named: lazyregexp.New(`\b(?:fun|fn)\s+(\w+)|^(\w+)\s*::\s*proc\b`),
+	skip: lazyregexp.New(`\berror\.SkipZigTest\b|^\s*@test_(?:skip|broken)\b`),
+}
+
+// untested are pages and data among what source knows, tested are sources that it does not know.
+var (
+	untested = lazyregexp.New(`(?i)\.(html?|xhtml|css|pcss|postcss|s[ac]ss|less|styl|sql|graphqls?|gql|proto|thrift|mdx?|markdown|rst|adoc|asciidoc|org|tex|texi|texinfo|bib|pod|typ|ipynb|a?xaml|qml|astro)$`)
+	tested   = lazyregexp.New(`(?i)\.(d|odin|move|cairo|nr|sw|ak|roc|v|el|fnl|janet)$`)
+)
+
+// languageOf is the language of a file name, nil for what is no source.
 func languageOf(name string) *language {
+	l := listed(name)
+	if l == nil && (tested.MatchString(name) || source(name) && !pages.MatchString(name) && !untested.MatchString(name)) {
+		return unlisted
+	}
+	return l
+}
+
+// listed is the language of a file name that has an entry, nil for any other.
+func listed(name string) *language {
 	extension := strings.ToLower(path.Ext(name))
 	for _, l := range languages {
 		for _, e := range l.extensions {

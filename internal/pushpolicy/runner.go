@@ -56,7 +56,7 @@ type Way struct {
 // Ways are those to a file. In what npm has installed only those of a language count.
 func Ways(name string) []Way {
 	var patterns []*lazyregexp.Regexp
-	if l := languageOf(name); l != nil && (l.outside == nil || !l.outside.MatchString(name)) {
+	if l := listed(name); l != nil && (l.outside == nil || !l.outside.MatchString(name)) {
 		patterns = append(patterns, l.collected...)
 	}
 	if !slices.Contains(folders(name), "node_modules") {
@@ -84,7 +84,7 @@ type scheme struct {
 // schemes are the ways of naming tests that a path follows.
 func schemes(name string) []scheme {
 	var found []scheme
-	if l := languageOf(name); l != nil {
+	if l := listed(name); l != nil {
 		for i, p := range l.collected {
 			if p.MatchString(name) {
 				found = append(found, scheme{l.name, i})

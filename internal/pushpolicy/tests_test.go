@@ -298,3 +298,32 @@ func TestWhatIsSaidOfMovedTests(t *testing.T) {
 		}
 	}
 }
+
+// Tests in sources of languages without an entry are tests as well: one fewer is refused, and what is beside them is named (threats.md T830).
+func TestTestsInSourcesOfAnyLanguage(t *testing.T) {
+	for _, c := range []struct{ name, line string }{
+		{"src/a.zig", `test "adds" {`}, {"src/a.zig", "test add {"}, {"src/a.zig", "test {"}, {"lib/a.ml", `let%test "adds" = add 1 1 = 2`}, {"lib/a.ml", "  let%expect_test _ ="}, {"a.rkt", "(module+ test"},
+		{"src/a.d", "unittest {"}, {"src/a.d", "@safe pure unittest"}, {"src/a.clj", "(deftest adds"}, {"lib/a.ex", "      iex> add(1, 1)"}, {"src/A.hs", "-- >>> add 1 1"}, {"src/a.jl", `@testset "adds" begin`},
+		{"sources/a.move", "    #[test]"}, {"spec/a.lua", `  it("adds", function()`}, {"tests/A.elm", `        , test "adds" <|`}, {"a.el", "(ert-deftest adds ()"}, {"a.odin", "@(test)"},
+	} {
+		if got := Tests([]Change{changed(c.name, one(c.line, "x"), one("x"))}); len(got) != 1 || got[0].Kind != TestDeleted {
+			t.Errorf("%s: %q is gone: %v", c.name, c.line, got)
+		}
+		moved := Change{Path: c.name, Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 1, Removed: lines(2, "old"), Added: lines(2, "new"), Content: []string{c.line, "new"}}
+		if got := Tests([]Change{moved}); len(got) != 1 || got[0].Kind != TestChanged {
+			t.Errorf("%s: beside %q: %v", c.name, c.line, got)
+		}
+	}
+	for _, c := range []struct{ name, line string }{
+		{"src/a.zig", "    return testing;"}, {"src/a.lua", "test(x)"}, {"api.graphql", "  test {"}, {"site.css", "test {"}, {"run.sh", `test "$a" = b`}, {"src/a.d", "int unittests;"}, {"a.pl", "print $x >> 3;"}, {"README.md", ">>> add(1)"},
+		{"src/a.py", ">>> add(1)"},
+	} {
+		c := Change{Path: c.name, Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Size: 1, Removed: lines(1, c.line), Added: lines(1, "x"), Content: []string{"x"}}
+		if got := Tests([]Change{c}); len(got) != 0 {
+			t.Errorf("%s: %v", c.Path, got)
+		}
+	}
+	if got := Tests([]Change{changed("src/a.zig", nil, one("    return error.SkipZigTest;"))}); len(got) != 1 || got[0].Kind != TestSkipped {
+		t.Errorf("a test of Zig is skipped: %v", got)
+	}
+}
