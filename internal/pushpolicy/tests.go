@@ -181,10 +181,11 @@ func (m *moves) skipped(c Change) []TestChange {
 
 // speaks reports that a file speaks to a runner, or that nobody has read all of it.
 func (l *language) speaks(c Change) bool {
+	speaks := func(text string) bool { _, does := finds(l.toRunner, text); return does }
 	if c.Status == 'A' && !c.Binary {
-		return slices.ContainsFunc(c.Added, func(a Line) bool { return l.toRunner.MatchString(a.Text) })
+		return slices.ContainsFunc(c.Added, func(a Line) bool { return speaks(a.Text) })
 	}
-	return c.Content == nil || slices.ContainsFunc(c.Content, l.toRunner.MatchString)
+	return c.Content == nil || slices.ContainsFunc(c.Content, speaks)
 }
 
 // hooked finds what decides which tests of a file run, or how they end.
@@ -207,14 +208,15 @@ func count(pattern *lazyregexp.Regexp, lines []Line) int {
 func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, detail string) []TestChange {
 	before := map[string]int{}
 	for _, r := range c.Removed {
-		if pattern.MatchString(r.Text) {
+		if _, found := finds(pattern, r.Text); found {
 			before[strings.TrimSpace(r.Text)]++
 		}
 	}
 	var found []TestChange
 	for _, a := range c.Added {
 		text := strings.TrimSpace(a.Text)
-		if l.comment(text) || !pattern.MatchString(a.Text) {
+		what, matches := finds(pattern, a.Text)
+		if l.comment(text) || !matches {
 			continue
 		}
 		if before[text] > 0 {
@@ -222,7 +224,7 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 			continue
 		}
 		t := TestChange{Path: c.Path, Kind: kind, Line: a.N, Detail: detail}
-		if what := strings.TrimSpace(pattern.FindString(a.Text)); len(what) <= 80 {
+		if len(what) <= 80 {
 			t.Detail += ": " + spelling.Text(what)
 		}
 		found = append(found, t)

@@ -1,0 +1,67 @@
+package pushpolicy
+
+import (
+	"strings"
+
+	"github.com/prloop/prloop/internal/lazyregexp"
+)
+
+var (
+	comments = lazyregexp.New(`/\*.*?\*/`)
+	blanks   = lazyregexp.New(`\s+`)
+	around   = lazyregexp.New(` ?([.()\[\]{}@#:?;]) ?`)
+	// member is x['y'] and x?.y, qualified an annotation by its whole name, typed what a type stands behind.
+	member    = lazyregexp.New(`\?\.|\[["'](\w+)["']\]`)
+	qualified = lazyregexp.New(`(@)(?:\w+\.)+|(^|\s|;)self\.`)
+	typed     = lazyregexp.New(`(\w):[\w.\[\], |]+=`)
+)
+
+// readings are a line as it stands, and as those read it for whom blanks, comments and longer spellings make no difference; each part behind a semicolon is a line of its own too,
+// as far from the left as all of it (threats.md T831).
+func readings(line string) []string {
+	plain := blanks.ReplaceAllString(comments.ReplaceAllString(line, " "), " ")
+	if strings.HasPrefix(plain, " ") && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") { // a comment began it
+		plain = plain[1:]
+	}
+	tight := indented(around.ReplaceAllString(plain, "$1"), plain)
+	short := member.ReplaceAllStringFunc(tight, func(m string) string { return "." + strings.Trim(m, `?.[]"'`) })
+	short = typed.ReplaceAllString(qualified.ReplaceAllString(short, "$1$2"), "$1=")
+	all := []string{line}
+	for _, reading := range []string{plain, tight, short} {
+		if reading == all[len(all)-1] {
+			continue
+		}
+		all = append(all, reading)
+		for rest := reading; ; {
+			_, after, more := strings.Cut(rest, ";")
+			if !more || strings.TrimSpace(after) == "" {
+				break
+			}
+			part, _, ended := strings.Cut(after, ";")
+			part = indented(strings.TrimSpace(part), plain)
+			if all = append(all, part); ended {
+				all = append(all, part+";")
+			}
+			rest = after
+		}
+	}
+	return all
+}
+
+// indented puts a blank before a text where another begins with one.
+func indented(text, as string) string {
+	if strings.HasPrefix(as, " ") && !strings.HasPrefix(text, " ") {
+		return " " + text
+	}
+	return text
+}
+
+// finds is what a pattern matches in a line, however that is spelled.
+func finds(pattern *lazyregexp.Regexp, line string) (what string, found bool) {
+	for _, reading := range readings(line) {
+		if pattern.MatchString(reading) {
+			return strings.TrimSpace(pattern.FindString(reading)), true
+		}
+	}
+	return "", false
+}
