@@ -1237,6 +1237,10 @@ var rows = []row{
 	{"{black,isort,yapf,autopep8,pyflakes,pycodestyle,pydocstyle,bandit,vulture,pyright,pre_commit,pip_audit,invoke}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/using/cmdline.html#cmdoption-m"},
 	{"{mkdocs,sphinx,pdoc,towncrier,semantic_release,bumpversion,grpc_tools}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/using/cmdline.html#cmdoption-m"},
 	{"{hypothesis,_hypothesis_pytestplugin,_hypothesis_ftz_detector,pytest_asyncio,pytest_mock,pytest_django,pytest_timeout,pytest_randomly,pytest_benchmark,anyio}" + pythonModule, atRoot, replacesRunners, "https://docs.pytest.org/en/stable/reference/plugin_list.html"},
+	{"{requests,requests_toolbelt,urllib3,certifi,charset_normalizer,chardet,idna,rich,markdown_it,mdurl,keyring,jeepney,secretstorage,readme_renderer,nh3,rfc3986}" + pythonModule, atRoot, replacesRunners, "https://github.com/pypa/twine/blob/main/pyproject.toml"},
+	{"{typing_extensions,mypy_extensions,pathspec,librt,tomli,tomli_w,tomlkit,click,platformdirs,colorama,exceptiongroup,attr,attrs,sortedcontainers,execnet,pyproject_api,filelock,distlib,cachetools,argcomplete,colorlog," +
+		"astroid,dill,mccabe,cfgv,identify,nodeenv,yaml,_yaml,jinja2,markupsafe,docutils,roman_numerals,babel,snowballstemmer,imagesize,alabaster,sphinxcontrib,markdown,mergedeep,ghp_import,watchdog," +
+		"importlib_metadata,zipp,backports,trove_classifiers,h11,sniffio,httpx,httpcore}" + pythonModule, atRoot, replacesRunners, "https://packaging.python.org/en/latest/guides/tool-recommendations/"},
 	{"{" + pythonLibrary + "}" + pythonModule, atRoot, replacesRunners, "https://docs.python.org/3/py-modindex.html"},
 	{"node_modules/", anyDepth, replacesRunners, "https://nodejs.org/api/modules.html#loading-from-node_modules-folders"},
 	{"{lib,t/lib}/{" + perlLibrary + "}.pm", atRoot, replacesRunners, "https://perldoc.perl.org/Test::More"},
@@ -1248,6 +1252,8 @@ var rows = []row{
 		"assertj/core/api/Assertions,mockito/Mockito,scalatest/Assertions}.*", anyDepth, replacesRunners, "https://docs.junit.org/current/user-guide/"},
 	{"{lib,test}/minitest{,/assertions,/autorun,/expectations,/mock,/parallel,/spec,/test,/unit,/*_plugin}.rb", atRoot, replacesRunners, "https://github.com/minitest/minitest"},
 	{"{lib,spec}/rspec{,/autorun,/core,/expectations,/mocks,/support}.rb", atRoot, replacesRunners, "https://rspec.info/documentation/"},
+	{"{lib,test,spec}/{English,benchmark,bundler,coverage,date,delegate,diff/lcs,digest,erb,etc,fileutils,forwardable,io/console,json,logger,monitor,open3,optparse,ostruct,pathname,pp,prettyprint,psych,rake,rbconfig,ripper," +
+		"rubygems,securerandom,set,shellwords,singleton,socket,stringio,strscan,tempfile,time,timeout,tmpdir,uri,yaml}.rb", atRoot, replacesRunners, "https://docs.ruby-lang.org/en/master/standard_library_md.html"},
 	{"{lib,test}/test/unit{,/assertions,/autorunner,/testcase}.rb", atRoot, replacesRunners, "https://test-unit.github.io/"},
 	{"{lib,src}/PHPUnit/Framework/{Assert,TestCase}.php", atRoot, replacesRunners, "https://docs.phpunit.de/"},
 	{"{,src/}{busted,luassert,luaunit}{,/init}.lua", atRoot, replacesRunners, "https://lunarmodules.github.io/busted/"},
