@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
@@ -25,6 +26,24 @@ func LastWord(comments []review.Comment, own review.Person, pr review.PullReques
 		}
 	}
 	return "", ""
+}
+
+// LastReport reports whether the comment at an address is of the run whose report is the newest that may be about a pull request as it is to be merged now, and that report is proven
+// ours and about this head and base branch. Any report by our account can be the newest, whichever key signed it.
+func LastReport(comments []review.Comment, own review.Person, key []byte, pr review.PullRequest, url string) bool {
+	kind, here := effects.Comment{Key: key}, sanitize.BaseNamed(Request{}.base(pr))
+	ours := func(c review.Comment) bool { return kind.Authentic(c, pr, own) }
+	for _, r := range reportsAbout(comments, func(c review.Comment) bool { return effects.Same(c.Author, own) }, Request{}.base(pr)) {
+		if r.says.Base != "" && r.says.Base != here {
+			continue
+		}
+		m, _ := sanitize.ParseMarker(r.comment.Body)
+		return r.says.Base == here && ours(r.comment) && report.About(allParts(r.comment, comments, ours)) == pr.HeadSHA && slices.ContainsFunc(comments, func(c review.Comment) bool {
+			said, _ := sanitize.ParseMarker(c.Body)
+			return c.URL == url && said.Run == m.Run && ours(c)
+		})
+	}
+	return false
 }
 
 // aboutHead narrows comments from somebody to beginnings of reports about a head.

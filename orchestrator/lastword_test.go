@@ -77,3 +77,43 @@ func TestLastWord(t *testing.T) {
 		}
 	}
 }
+
+// The newest report that may be about a pull request as it is to be merged now says whether a status that leads to its run is about that (threats.md T839).
+func TestLastReport(t *testing.T) {
+	head, key := strings.Repeat("a", 40), make([]byte, sanitize.KeySize)
+	us := review.Person{Login: "github-actions", ID: 7, Bot: true}
+	said := func(minute int, run, base, head string, key []byte) review.Comment {
+		d := report.Data{Target: review.Target{PR: 7}, Round: 1, Rounds: 1, Outcome: review.Converged, Verdict: &review.Verdict{Consensus: review.Approve}, Receipt: review.Receipt{HeadSHA: head, BaseSHA: head, MergeBaseSHA: head}}
+		texts, err := sanitize.Comment(report.Render(d), sanitize.Marker{ReviewID: "r", Run: run, Round: 1, Nonce: run, RepoID: "o/r", PR: 7, Base: sanitize.BaseNamed(base), Key: key}, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC)
+		return review.Comment{Author: us, Body: texts[0].String(), URL: run, CreatedAt: at, UpdatedAt: at}
+	}
+	first, strange := said(1, "first", "main", head, key), said(1, "first", "main", head, key)
+	strange.Author = review.Person{Login: "mallory", ID: 8}
+	otherKey := []byte(strings.Repeat("k", sanitize.KeySize))
+	for name, c := range map[string]struct {
+		comments []review.Comment
+		want     bool
+	}{
+		"none":                          {nil, false},
+		"this one":                      {[]review.Comment{first}, true},
+		"for another branch":            {[]review.Comment{said(1, "first", "dev", head, key)}, false},
+		"for nobody knows which":        {[]review.Comment{said(1, "first", "", head, key)}, false},
+		"of another commit":             {[]review.Comment{said(1, "first", "main", strings.Repeat("b", 40), key)}, false},
+		"with another key":              {[]review.Comment{said(1, "first", "main", head, otherKey)}, false},
+		"by somebody else":              {[]review.Comment{strange}, false},
+		"before one for another branch": {[]review.Comment{first, said(2, "second", "dev", head, key)}, true},
+		"before another one":            {[]review.Comment{first, said(2, "second", "main", head, key)}, false},
+		"before one of another key":     {[]review.Comment{first, said(2, "second", "main", head, otherKey)}, false},
+		"before one of another commit":  {[]review.Comment{first, said(2, "second", "main", strings.Repeat("b", 40), key)}, false},
+		"before one for an unnamed one": {[]review.Comment{first, said(2, "second", "", head, key)}, false},
+	} {
+		pr := review.PullRequest{Repo: review.Repo{Host: "github.com", Owner: "o", Name: "r"}, Number: 7, HeadSHA: head, BaseRef: "main"}
+		if got := LastReport(c.comments, us, key, pr, "first"); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

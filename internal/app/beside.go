@@ -5,18 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
+	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
 
 // Beside says of another open pull request with the commit as its head that it is not approved; empty when there is none. GitHub keeps a status by commit: it
-// speaks for all of them (threats.md T281), also for one that was opened a moment ago (threats.md T463).
+// speaks for all of them (threats.md T281), also for one that was opened a moment ago (threats.md T463), and for each that GitHub has a status of ours of, whoever opened
+// it: the record may be that of another machine (threats.md T838).
 func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string) (string, error) {
 	said, err := g.service.statusesOn(ctx, target.Repo, g.repo, head)
 	if err != nil {
@@ -26,17 +31,20 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	for _, e := range said {
 		newest[e.Target.PR] = e
 	}
+	there, err := g.there(ctx, target.Repo, head)
+	if err != nil {
+		return "", err
+	}
 	silent, err := g.silent(ctx, target, head, g.service.speakers(ctx, said))
 	if err != nil {
 		return "", err
 	}
-	for _, number := range silent {
-		if _, speaks := newest[number]; !speaks {
-			newest[number] = store.Entry{}
+	numbers := slices.Concat(slices.Collect(maps.Keys(newest)), slices.Collect(maps.Keys(there)), silent)
+	slices.Sort(numbers)
+	for _, number := range slices.Compact(numbers) {
+		if number == target.PR {
+			continue
 		}
-	}
-	delete(newest, target.PR)
-	for _, number := range slices.Sorted(maps.Keys(newest)) {
 		pr, err := g.PullRequest(ctx, target.Repo, number)
 		if errors.Is(err, github.ErrNotFound) {
 			continue
@@ -47,7 +55,7 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 		if pr.State != openState || pr.HeadSHA != head {
 			continue
 		}
-		approved, err := g.approved(ctx, pr, newest[number])
+		approved, err := g.approved(ctx, pr, newest[number], there[number])
 		if err != nil {
 			return "", err
 		}
@@ -58,9 +66,36 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 	return "", nil
 }
 
+// there is the newest status that GitHub has as our word on a commit, by the pull requests that they lead to.
+func (g gatesRuns) there(ctx context.Context, repo review.Repo, head string) (map[int]effects.CommitStatus, error) {
+	viewer, err := g.Viewer(ctx, repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	set, err := g.Statuses(ctx, repo, head)
+	newest := map[int]effects.CommitStatus{}
+	for _, s := range slices.Backward(set) {
+		if number := leadsTo(s.Target); number > 0 && effects.Same(s.By, viewer) {
+			newest[number] = s.CommitStatus
+		}
+	}
+	return newest, err
+}
+
+// leadsTo is the pull request that the page of a status belongs to, whatever its repository was called then; 0 where it is none's.
+func leadsTo(page string) int {
+	page, _, _ = strings.Cut(page, "#")
+	number, err := strconv.Atoi(path.Base(page))
+	if err != nil || path.Base(path.Dir(page)) != "pull" {
+		return 0
+	}
+	return number
+}
+
 // approved reports whether a pull request was approved for the base branch that it has now, by its newest status on record, or was reviewed for one without a
-// gate. Where nothing is on record, as with the folder of another job of GitHub Actions, GitHub tells what we said.
-func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry) (bool, error) {
+// gate. Where nothing is on record, as with the folder of another job of GitHub Actions, GitHub tells what we said: the status what it came to, and the report that it
+// leads to for which branch (threats.md T839).
+func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry, there effects.CommitStatus) (bool, error) {
 	if approves(newest) {
 		if same, _, err := g.service.sameBase(ctx, pr, newest.Run); err != nil || same {
 			return same, err
@@ -69,20 +104,19 @@ func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest s
 	if free, err := g.service.ungated(ctx, pr); err != nil || free {
 		return free, err
 	}
-	if newest.Key != "" {
+	if newest.Key != "" || there.State != review.GateSuccess && !(strings.HasPrefix(there.Description, "#") && strings.Contains(there.Description, notApproved)) {
 		return false, nil
 	}
 	viewer, err := g.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
 		return false, err
 	}
-	set, err := g.Statuses(ctx, pr.Repo, pr.HeadSHA)
-	for _, s := range set {
-		if page, _, _ := strings.Cut(s.Target, "#"); page == pr.URL && effects.Same(s.By, viewer) {
-			return s.State == review.GateSuccess || strings.HasPrefix(s.Description, "#") && strings.Contains(s.Description, notApproved), err
-		}
+	key, err := g.service.markerKey(ctx)
+	if err != nil {
+		return false, err
 	}
-	return false, err
+	comments, err := g.CommentsSince(ctx, pr, time.Time{})
+	return err == nil && orchestrator.LastReport(comments, viewer, key, pr, there.Target), err
 }
 
 // notApproved is what a status says of another pull request because of which alone it is no success, behind the other's number.

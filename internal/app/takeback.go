@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/gate"
@@ -97,9 +95,8 @@ func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.
 		return success, false, err
 	}
 	undue = set[0].State == review.GateSuccess
-	if page, number := "", 0; undue && pr.CrossRepository {
-		page, _, _ = strings.Cut(set[0].Target, "#")
-		if _, err := fmt.Sscanf(strings.TrimPrefix(page, strings.TrimSuffix(pr.URL, strconv.Itoa(pr.Number))), "%d", &number); err == nil && number != pr.Number {
+	if undue && pr.CrossRepository {
+		if number := leadsTo(set[0].Target); number > 0 && number != pr.Number {
 			other, err := client.PullRequest(ctx, pr.Repo, number)
 			if err != nil && !errors.Is(err, github.ErrNotFound) {
 				return success, false, err

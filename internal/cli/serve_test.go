@@ -48,6 +48,8 @@ type hall struct {
 	secret string
 	// served is the repository as its operator spells it; empty for as GitHub does.
 	served string
+	// jobs counts the state folders of alone.
+	jobs int
 }
 
 func (h *hall) Write(p []byte) (int, error) {
