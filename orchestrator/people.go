@@ -53,8 +53,8 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 		return nil, err
 	}
 	for _, r := range d.Reviews {
-		if !sanitize.HasMarker(r.Body) && (r.State != "COMMENTED" && r.State != "PENDING" || strings.TrimSpace(r.Body) != "") && !r.Author.Bot {
-			add(r.Author.Login) // by hand, also where prloop posts as that account
+		if byHand(r) && !r.Author.Bot {
+			add(r.Author.Login)
 		}
 	}
 	if req.Disputes != nil {
@@ -67,6 +67,13 @@ func (l *Loop) people(ctx context.Context, req Request, pr review.PullRequest, d
 	}
 	slices.Sort(out.Reviewers)
 	return &out, l.settling(ctx, pr.Repo, &out)
+}
+
+// byHand reports whether a person said something with a review, also where prloop posts as that account. What the text was that somebody else changed nobody knows
+// (threats.md T840).
+func byHand(r review.Review) bool {
+	says := r.State != "COMMENTED" && r.State != "PENDING" || strings.TrimSpace(r.Body) != ""
+	return r.EditedBy != "" || says && !sanitize.HasMarker(r.Body)
 }
 
 // settling leaves of the reviewers those who may write, who can settle something. What a team may is not asked.
