@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Stored is an earlier run about the same pull request (decision 43).
@@ -211,6 +212,19 @@ func Unrecorded(ctx context.Context, reports []Reported, after time.Time, record
 		}
 	}
 	return "", nil
+}
+
+// refusedSince says which run that is not on record here has refused what a run is about since the run read its pull request, where the reports of then were before: what
+// would let it pass is overtaken by that (threats.md T841). Empty when none has. A report that somebody changed since may be one.
+func (l *Loop) refusedSince(ctx context.Context, req Request, pr review.PullRequest, before, now []Reported) (string, error) {
+	if l.Recorded == nil {
+		return "", nil
+	}
+	base := sanitize.BaseNamed(req.base(pr))
+	return Unrecorded(ctx, slices.DeleteFunc(slices.Clone(now), func(r Reported) bool {
+		known := slices.ContainsFunc(before, func(b Reported) bool { return b.Run == r.Run && b.At.Equal(r.At) })
+		return known || r.Run != "" && !r.Asks || r.Head != "" && r.Head != pr.HeadSHA || r.Base != "" && r.Base != base
+	}), time.Time{}, l.Recorded)
 }
 
 // heard reports whether reviewers of the earlier run answered about a commit, also where the run ended before anything was made of that.

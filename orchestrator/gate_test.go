@@ -189,7 +189,7 @@ func TestSupersededStatus(t *testing.T) {
 	if _, err := l.concludeStatus(t.Context(), inline{}, req, p, review.RunResult{Outcome: review.Superseded}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"1 pending: at work", "1 error: Superseded: the pull request moved on, or somebody asked for a stop"}; !slices.Equal(s.set, want) {
+	if want := []string{"1 pending: at work", "1 error: Superseded: the pull request moved on, another run refused it, or somebody asked for a stop"}; !slices.Equal(s.set, want) {
 		t.Errorf("%q, want %q", s.set, want)
 	}
 }

@@ -22,10 +22,12 @@ type heard struct {
 	People       *conversation.People `json:"people"`
 	Voiced       string               `json:"voiced,omitempty"`
 	Lost         []string             `json:"lost,omitempty"`
+	// Overtaken is what refusedSince gives.
+	Overtaken string `json:"overtaken,omitempty"`
 }
 
 func (s Snapshot) heard() heard {
-	return heard{s.Discussion, s.Pretenders, s.Conversation, s.People, s.Voiced, s.Lost}
+	return heard{Discussion: s.Discussion, Pretenders: s.Pretenders, Conversation: s.Conversation, People: s.People, Voiced: s.Voiced, Lost: s.Lost}
 }
 
 // talk is what was said on a pull request: as GitHub tells it, and with those said to belong here who do. people says whose words matter, as far as that was asked,
@@ -117,33 +119,36 @@ func passes(r review.RunResult) bool {
 }
 
 // hearAgain judges anew what lets a change pass, by what people say now: they may have said something while agents were at work, or while the run was
-// interrupted (threats.md T511). No agent is asked again.
-func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progress, judged Judgement) (Judgement, error) {
+// interrupted (threats.md T511). No agent is asked again. overtaken says which run has taken its place.
+func (l *Loop) hearAgain(ctx context.Context, steps Steps, req Request, p *progress, judged Judgement) (now Judgement, overtaken string, err error) {
 	p.green = nil
 	if !passes(judged.Result) || req.Target.Local() {
-		return judged, nil
+		return judged, "", nil
 	}
 	name := fmt.Sprintf("round %d: hear what was said since", p.round)
 	if judged.Inputs.scanned() {
 		name = "scan: hear what was said since"
 	}
 	p.fresh = false
-	now, err := doJSON(ctx, steps, name, func(ctx context.Context) (*heard, error) {
+	said, err := doJSON(ctx, steps, name, func(ctx context.Context) (*heard, error) {
 		p.fresh = true
 		return l.hear(ctx, req, *p, judged.Inputs)
 	})
 	if err != nil {
-		return judged, err
+		return judged, "", err
 	}
-	if now != nil {
-		if judged, err = l.judgement(judged.Inputs.hearing(*now)); err != nil {
-			return judged, err
+	if said != nil {
+		if said.Overtaken != "" {
+			return judged, said.Overtaken, nil
+		}
+		if judged, err = l.judgement(judged.Inputs.hearing(*said)); err != nil {
+			return judged, "", err
 		}
 	}
 	if passes(judged.Result) {
 		p.green = &judged.Inputs
 	}
-	return judged, nil
+	return judged, "", nil
 }
 
 // hear reads what people say now; nil when that is what they said. It is masked with the change that it is about. What cannot be read in time counts as a
@@ -153,6 +158,9 @@ func (l *Loop) hear(ctx context.Context, req Request, p progress, in Inputs) (*h
 	now := Snapshot{PR: in.Snapshot.PR, Range: in.Snapshot.Range, People: in.Snapshot.People, Voided: in.Snapshot.Voided, Returned: in.Snapshot.Returned, Uncured: in.Snapshot.Uncured, Remembered: in.Snapshot.Remembered}
 	if _, err := l.listen(ctx, req, &now, p.urls); err != nil {
 		return nil, err
+	}
+	if why, err := l.refusedSince(ctx, req, now.PR, in.Snapshot.Reports, now.Reports); err != nil || why != "" {
+		return &heard{Overtaken: why}, err
 	}
 	if err := l.apart(ctx, &now); err != nil {
 		return nil, err
@@ -272,6 +280,9 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 			return "", err
 		}
 		if now != nil {
+			if now.Overtaken != "" {
+				return now.Overtaken, nil
+			}
 			in := p.green.hearing(*now)
 			judged, err := l.judgement(in)
 			if p.objected = judged.Result.Receipt.Objected; err != nil { // what was heard is kept all the same
@@ -290,16 +301,33 @@ func (l *Loop) still(req Request, p *progress) func(context.Context) (string, er
 	}
 }
 
-// stillPasses is the end of a run that lets a change pass, unless people say otherwise by now. One that was interrupted asks again.
+// stillPasses is the end of a run that lets a change pass, unless people say otherwise by now. One that was interrupted asks again. Nor does the status of one say so that
+// a run which is not on record here has refused while the report was posted (threats.md T841).
 func (l *Loop) stillPasses(ctx context.Context, steps Steps, req Request, p *progress, result review.RunResult) (review.RunResult, error) {
 	if !passes(result) || req.Target.Local() {
 		return result, nil
 	}
 	why, err := doJSON(ctx, steps, "hear what was said at the end", l.still(req, p))
+	if err == nil && why == "" && req.gates() {
+		why, err = doJSON(ctx, steps, "reports at the end", func(ctx context.Context) (string, error) { return l.refusedAtTheEnd(ctx, req, p) })
+	}
 	if err != nil || why == "" {
 		return result, err
 	}
 	out := superseded(req, *p, result.URL, why)
 	out.Comments = result.Comments
 	return out, nil
+}
+
+// refusedAtTheEnd is refusedSince as the reports are now.
+func (l *Loop) refusedAtTheEnd(ctx context.Context, req Request, p *progress) (string, error) {
+	viewer, err := l.Forge.Viewer(ctx, req.Target.Repo.Host)
+	if err != nil {
+		return "", err
+	}
+	comments, err := l.Poster.CommentsSince(ctx, p.as, since(p.as))
+	if err != nil {
+		return "", err
+	}
+	return l.refusedSince(ctx, req, p.as, p.reports, Reports(comments, viewer))
 }

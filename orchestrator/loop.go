@@ -117,8 +117,10 @@ type progress struct {
 	// green are the inputs of a judgement that lets the change pass; nil when there is none. fresh is true when it was this process that read last what people say.
 	green *Inputs
 	fresh bool
-	// objected is what Inputs.objected gave when the pull request was read last.
+	// objected is what Inputs.objected gave when the pull request was read last, as is the pull request as it was then, and reports are those of then.
 	objected []string
+	as       review.PullRequest
+	reports  []Reported
 }
 
 // Run takes one request to its end: rounds of review, verdict and fix. An error means that the run could not go
@@ -204,6 +206,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		p.own, p.lines = snap.PR, snap.lines()
 	}
 	p.gate.facts, p.objected = snap.Gate, snap.objected()
+	p.as, p.reports = snap.PR, snap.Reports
 	if err := l.reviewing(ctx, steps, req, p, facts); err != nil {
 		return none, false, err
 	}
@@ -282,8 +285,12 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 	if err := decided.Hit(); err != nil {
 		return none, false, err
 	}
-	if judged, err = l.hearAgain(ctx, steps, req, p, judged); err != nil {
+	judged, overtaken, err := l.hearAgain(ctx, steps, req, p, judged)
+	if err != nil {
 		return none, false, err
+	}
+	if overtaken != "" {
+		return superseded(req, *p, snap.PR.URL, overtaken), false, nil
 	}
 	in = judged.Inputs
 	p.objected = judged.Result.Receipt.Objected

@@ -88,11 +88,13 @@ func writtenAt(c review.Comment, m sanitize.Marker) time.Time {
 }
 
 // Reported is a report by our account, whoever hid it and whichever key signed it, and when it was written. Run is empty where its marker cannot be read, Head where
-// it does not say about which commit it is.
+// it does not say about which commit it is. Asks and Base are those of OurComment.
 type Reported struct {
 	Run  string    `json:"run"`
 	At   time.Time `json:"at"`
 	Head string    `json:"head,omitempty"`
+	Asks bool      `json:"asks,omitempty"`
+	Base string    `json:"base,omitempty"`
 }
 
 // Reports are those by our account.
@@ -106,7 +108,7 @@ func Reports(comments []review.Comment, own review.Person) []Reported {
 		m, _ := sanitize.ParseMarker(c.Body)
 		switch said := ourComment(c, m); {
 		case said.Asks, said.Approves:
-			out = append(out, Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, from))})
+			out = append(out, Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, from)), said.Asks, said.Base})
 		case m.Run == "" && c.UpdatedAt.After(c.CreatedAt): // somebody may have changed it
 			out = append(out, Reported{At: c.UpdatedAt})
 		}

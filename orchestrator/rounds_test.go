@@ -20,6 +20,8 @@ import (
 // stage is a pull request and everybody who works on it: heads, who says what about each, and what the fixer makes.
 type stage struct {
 	world
+	// recorded is Loop.Recorded.
+	recorded func(context.Context, string) (bool, error)
 	// says is what each reviewer finds at a head.
 	says map[string]map[string][]review.Finding
 	// diffs are the changes between two heads, by "from..to".
@@ -236,7 +238,7 @@ func (s *stage) run(t *testing.T, steps Steps, change func(*Request)) review.Run
 	if s.forge != nil {
 		l.Forge = s.forge
 	}
-	l.Learned = s.learned
+	l.Learned, l.Recorded = s.learned, s.recorded
 	l.Fence = func(string) string { return "fence" }
 	l.Now, l.Sleep = func() time.Time { return s.now }, func(context.Context, time.Duration) error { s.now = s.now.Add(time.Second); return nil }
 	req := round().Request

@@ -105,8 +105,12 @@ func (l *Loop) quick(ctx context.Context, steps Steps, req Request, p *progress,
 		return false, result, err
 	}
 	if why == "" {
-		if judged, err = l.hearAgain(ctx, steps, req, p, judged); err != nil {
+		overtaken := ""
+		if judged, overtaken, err = l.hearAgain(ctx, steps, req, p, judged); err != nil {
 			return false, result, err
+		}
+		if overtaken != "" {
+			return true, superseded(req, *p, in.Snapshot.PR.URL, overtaken), nil
 		}
 		*in = judged.Inputs
 		why = in.fullAfterScan()

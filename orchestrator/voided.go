@@ -452,7 +452,7 @@ func countedThen(comments []review.Comment, ours func(review.Comment) bool) map[
 			continue
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
-		said := Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, ours))}
+		said := Reported{Run: m.Run, At: writtenAt(c, m), Head: report.About(allParts(c, comments, ours))}
 		for _, name := range objections.OpenThreads(m.Objected) {
 			if said.At.After(out[name].At) {
 				out[name] = said

@@ -149,7 +149,7 @@ var sentences = map[review.Outcome]string{
 	review.Budget:           "The budget ran out before the review was complete",
 	review.StaticOnly:       "Rules alone looked, which is no review",
 	review.NotReviewed:      "Not reviewed",
-	review.Superseded:       "Superseded: the pull request moved on, or somebody asked for a stop",
+	review.Superseded:       "Superseded: the pull request moved on, another run refused it, or somebody asked for a stop",
 	review.Failed:           "The review failed",
 	review.LGTM:             "Quick scan: looks good",
 	review.Flagged:          "Quick scan: flagged, somebody has to look",
