@@ -80,6 +80,9 @@ func standingIn(ctx context.Context, repo *git.Repository, guidance []string, co
 		if err := s.included.Named.Add(&s.included.Links, sizes, reading(pushpolicy.NamedBytes)); err != nil {
 			return nil, err
 		}
+		if err := s.included.Declared.Add(sizes, reading(pushpolicy.DeclaredBytes)); err != nil {
+			return nil, err
+		}
 		if err := s.makefiles.Add(sizes, reading(pushpolicy.MakefileBytes)); err != nil {
 			return nil, err
 		}

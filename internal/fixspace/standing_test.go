@@ -54,13 +54,13 @@ func TestInstructionsAreProtected(t *testing.T) {
 	}
 }
 
-// What a hook names is protected like it, unless the pull request changes it (threats.md T828).
+// What a hook names is protected like it, unless the pull request changes it, and a new module takes the place of no dependency (threats.md T828, T832).
 func TestWhatActsByItselfNamesIsProtected(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.go": "a\n", ".husky/pre-commit": "node tools/a.js; node tools/b.js\n", "tools/a.js": "a\n", "tools/b.js": "b\n"})
+	w := newWorld(t, map[string]string{"a.go": "a\n", ".husky/pre-commit": "node tools/a.js; node tools/b.js\n", "tools/a.js": "a\n", "tools/b.js": "b\n", "requirements.txt": "httpx\n"})
 	base := w.base
 	w.base = w.commit(map[string]string{"tools/b.js": "bb\n"})
 	w.fetch()
-	for script, refused := range map[string]string{"echo 1 >tools/a.js": "tools/a.js", "echo 1 >tools/b.js": ""} {
+	for script, refused := range map[string]string{"echo 1 >tools/a.js": "tools/a.js", "echo 1 >tools/b.js": "", "echo 1 >httpx.py": "httpx.py", "echo 1 >orders.py": ""} {
 		t.Run(script, func(t *testing.T) {
 			w := w.in(t)
 			w.script(script)

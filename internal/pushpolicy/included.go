@@ -40,6 +40,8 @@ type Included struct {
 	Instructions Instructions
 	// Named is what acts in them without anybody running the project.
 	Named Named
+	// Declared is what they depend on.
+	Declared Declared
 }
 
 // Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
@@ -197,6 +199,9 @@ func (in *Included) Check(changes []Change, allow []string) (refused []review.Re
 		}
 		for _, name := range c.names() {
 			why := cmp.Or(in.part(name), in.Links.protected(name, func(alias string) string { return cmp.Or(Protected(alias), in.part(alias)) }))
+			if why == "" && c.fresh() && name == c.Path {
+				why = in.Declared.why(name)
+			}
 			if why != "" {
 				refused = append(refused, refuse(RuleProtectedPath, name, why))
 				break

@@ -89,8 +89,11 @@ func (t *tree) replaces(name string) bool {
 
 // project reports that a folder is that of a Python project.
 func (t *tree) project(folder string) bool {
-	return slices.ContainsFunc([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt"}, func(name string) bool { return t.files[folder+"/"+name] })
+	return slices.ContainsFunc(projectFiles, func(name string) bool { return t.files[folder+"/"+name] })
 }
+
+// projectFiles are the files that each make a folder that of a Python project.
+var projectFiles = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt"}
 
 // Protected says why a path is protected; empty means that it is not, or only where it is new. Case and Unicode composition make no difference.
 func Protected(name string) string {
