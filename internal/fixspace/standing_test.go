@@ -8,7 +8,7 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// What reviewers take for rules, and what agents' files of the base or of the reviewed head import, is protected in each commit, unless the operator opens it; from a
+// What reviewers take for rules, and what agents' files of the base or of the reviewed head import, is protected, unless the operator opens it; from a
 // scheduled job as well (threats.md T746, T747).
 func TestInstructionsAreProtected(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "@docs/base.md\n", "docs/base.md": "x\n", "docs/rules.md": "x\n", "docs/word.md": "x\n"})
@@ -21,12 +21,11 @@ func TestInstructionsAreProtected(t *testing.T) {
 		allow   []string
 		refused string
 	}{
-		"guidance":               {"echo 1 >docs/rules.md", nil, "docs/rules.md"},
-		"guidance in one commit": {"echo 1 >docs/rules.md; git commit -qam one; echo x >docs/rules.md; git commit -qam undo; echo 1 >a.txt", nil, "docs/rules.md"},
-		"imported by the base":   {"echo 1 >docs/base.md", nil, "docs/base.md"},
-		"imported by the head":   {"echo 1 >docs/head.md", nil, "docs/head.md"},
-		"prose":                  {"echo 1 >docs/word.md", nil, ""},
-		"what is opened":         {"echo 1 >docs/head.md; echo 1 >docs/rules.md", []string{"docs/*"}, ""},
+		"guidance":             {"echo 1 >docs/rules.md", nil, "docs/rules.md"},
+		"imported by the base": {"echo 1 >docs/base.md", nil, "docs/base.md"},
+		"imported by the head": {"echo 1 >docs/head.md", nil, "docs/head.md"},
+		"prose":                {"echo 1 >docs/word.md", nil, ""},
+		"what is opened":       {"echo 1 >docs/head.md; echo 1 >docs/rules.md", []string{"docs/*"}, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := w.in(t)
