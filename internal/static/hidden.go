@@ -8,6 +8,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/lineends"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -27,9 +28,9 @@ func hiddenKind(r rune) string {
 	return ""
 }
 
-// visibleRuns are the parts of a line between hidden and control characters.
+// visibleRuns are the parts of a line between hidden and control characters, and bytes that are no UTF-8.
 func visibleRuns(line string) []string {
-	return strings.FieldsFunc(line, func(r rune) bool {
+	return strings.FieldsFunc(spelling.Merged(line), func(r rune) bool {
 		return hiddenKind(r) != "" || r == unicode.ReplacementChar || unicode.Is(unicode.Cf, r) || (unicode.IsControl(r) && r != '\t')
 	})
 }
