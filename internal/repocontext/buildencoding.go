@@ -15,9 +15,9 @@ import (
 
 const (
 	// pairNames are how tools call encodings in which some letters are two bytes, pairNumbers the code pages of Windows and IBM that are such.
-	pairNames = `(?:x[-_])?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|(?:cp|ms|ibm[-_]?|windows[-_]?)` + pairNumbers + `|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
-		`euc[-_]?(?:jp|jis|kr|cn|tw)|u[-_]?jis|big[-_]?5|uhc|johab)(?:[-_]?(?:win|mac|ms|open|hkscs|eten|x?0213|2004))?`
-	pairNumbers = `(?:932|936|94[239]|950|1361|20932|20949|51932|51936|51949|54936)`
+	pairNames = `(?:x[-_]|cs)?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|pck|(?:cp|mscp|ms|ibm[-_]?|windows[-_]?)` + pairNumbers + `c?|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
+		`euc[-_]?(?:jp|jis|kr|cn|tw)|u[-_]?jis|(?:cn[-_]?)?big[-_]?(?:5|five)|ksc[-_]?5601|iso[-_]?2022[-_]?(?:jp|kr|cn)|uhc|johab)(?:[-_]?(?:win|mac|ms|open|hkscs|eten|x?0213|2004))?`
+	pairNumbers = `(?:932|936|94[239]|950|1361|20932|20949|33722|51932|51936|51949|54936)`
 )
 
 var (
@@ -26,6 +26,7 @@ var (
 		lazyregexp.New(`(?i)(?:charset|encoding|code-?page|codecforsrc|\bchcp)[\w.-]*[^\w\n]{1,20}(` + pairNames + `|` + pairNumbers + `)\b`),
 		lazyregexp.New(`(?im)(?:[=:][ \t]*["']?|>\s*|\bset\(\s*\w+\s+"?)(` + pairNames + `)[ \t]*(?:["'<;,)}]|\s*<|\r?$)`),
 		lazyregexp.New(`(?:\bruby\b|\bRUBYOPT\b)[^\n#]*[\s"'=](-\w*K[sSeE])`),
+		lazyregexp.New(`(?i)\b(?:iconv|piconv|recode|ruby|RUBYOPT)\b[^\n#]*(?:-f|-E|--from-code=?)[ \t]*["']?(` + pairNames + `)\b`),
 	}
 	// writtenIn is how it names that of what programs write, which no source is read in.
 	writtenIn = lazyregexp.New(`(?i)[\w.-]*(?:exec(?:ution)?-charset|(?:output|stdout|stderr|io)[._-]?encoding)[^\w\n]{1,20}[\w.-]+`)
