@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/git"
 	"github.com/prloop/prloop/internal/pushpolicy"
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 )
 
@@ -124,6 +125,9 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 	asked := pushpolicy.AskedOf(o.Task, standing.files)
 	asked.Links = standing.included.Links
 	work.refuse(asked.Check(whole, o.Allow)...)
+	if beside := asked.Beside(whole); len(beside) > 0 {
+		work.Notes = append(work.Notes, "files that neither the pull request changes nor a finding is about: "+spelled(beside))
+	}
 	over, err := b.overSetup(whole)
 	if err != nil {
 		return err
@@ -135,6 +139,24 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 		}
 	}
 	return nil
+}
+
+// mostBeside is how many files a note names.
+const mostBeside = 20
+
+// spelled lists names.
+func spelled(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i == mostBeside:
+			return b.String() + ", …"
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(spelling.Name(name))
+	}
+	return b.String()
 }
 
 // refuse adds refusals, one for each rule and path.

@@ -133,6 +133,16 @@ func (a Asked) Refuse(name string) string {
 	return ""
 }
 
+// Beside lists the files of changes that neither the pull request changes nor a finding is about.
+func (a Asked) Beside(changes []Change) (names []string) {
+	for _, c := range changes {
+		if !a.files[c.Path] {
+			names = append(names, c.Path)
+		}
+	}
+	return names
+}
+
 // asks reports that the pull request changes a file, or that a finding names it.
 func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
 

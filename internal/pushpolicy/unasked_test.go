@@ -104,3 +104,12 @@ func BenchmarkUnasked(b *testing.B) {
 		AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{Description: words}}}}, []string{}).Check(changes, nil)
 	}
 }
+
+// What neither the pull request changes nor a finding is about is told to who reads of the fix.
+func TestBeside(t *testing.T) {
+	task := review.Task{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go"}, {Path: `"caf\351.go"`}}}, Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "b.go"}}}}
+	got := AskedOf(task, nil).Beside([]Change{{Path: "a.go"}, {Path: "caf\xe9.go"}, {Path: "b.go"}, {Path: "c.go"}, {Path: "d/new.go"}})
+	if want := []string{"c.go", "d/new.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
