@@ -86,12 +86,7 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 			(*names)[i] = sanitize.MaskSpelled((*names)[i])
 		}
 	}
-	for _, text := range texts {
-		*text = sanitize.Spelled(*text)
-	}
-	for _, text := range diffs {
-		*text = sanitize.SpelledDiff(*text)
-	}
+	spelledBrief(b)
 	texts = append(texts, each(names)...)
 	s.PR.Labels = slices.Clone(s.PR.Labels)
 	words := [][]*string{{&s.PR.Title, &s.PR.Body, &s.PR.HeadRef, &s.PR.BaseRef}}
@@ -233,9 +228,31 @@ func (l *Loop) agentTask(ctx context.Context, req Request, plan AgentPlan, task 
 		return task, err
 	}
 	found := task.Brief.Found // masked, as it was read
+	if plan.Kind != review.KindStatic {
+		spelledBrief(&brief)
+	}
 	task.Brief = req.narrowed(plan, brief)
 	task.Brief.Found = found
 	return visible(plan, task), nil
+}
+
+// spelledBrief spells what files have themselves that is written like what stands for something else (threats.md T806).
+func spelledBrief(b *review.Brief) {
+	regions := func(list []review.Region) {
+		for i := range list {
+			list[i].Text, list[i].Symbol = sanitize.Spelled(list[i].Text), sanitize.Spelled(list[i].Symbol)
+		}
+	}
+	for i := range b.Files {
+		b.Files[i].Diff = sanitize.SpelledDiff(b.Files[i].Diff)
+		regions(b.Files[i].Context)
+	}
+	for i := range b.Related {
+		regions(b.Related[i].Regions)
+	}
+	for i := range b.Guidance {
+		b.Guidance[i].Text = sanitize.Spelled(b.Guidance[i].Text)
+	}
 }
 
 // branch is a pull request with the name of its branch as it is: what is stored has it masked.

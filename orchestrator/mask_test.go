@@ -153,6 +153,35 @@ func TestACommandIsToldItsFilesAlone(t *testing.T) {
 	}
 }
 
+// signed is a Briefer of a file that is written like a mask and like a hidden character.
+type signed struct{ *stage }
+
+func (signed) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
+	b := plantedBrief()
+	b.Files[0].Diff = strings.Replace(b.Files[0].Diff, "\n+", "\n+⟨U+001F⟩[REDACTED]", 1)
+	return b, nil
+}
+
+// What files have themselves is told from what stands for something else, also where models see values (threats.md T806).
+func TestOwnSignsAreToldAlways(t *testing.T) {
+	for _, word := range []string{"", ShowSecrets} {
+		s := newStage()
+		s.briefer = signed{s}
+		s.run(t, newSteps(), func(r *Request) { r.Secrets, r.Fix = word, nil })
+		asked := 0
+		for _, task := range s.tasks {
+			for _, f := range task.Brief.Files {
+				if asked++; !strings.Contains(f.Diff, "+⟨~U+001F⟩[REDACTED~]") {
+					t.Errorf("%q: %s is told %s", word, task.Agent, f.Diff)
+				}
+			}
+		}
+		if asked == 0 {
+			t.Errorf("%q: nobody was asked", word)
+		}
+	}
+}
+
 // Only the static reviewer is told the change as it is, also when the run is resumed at its question; with the operator's word
 // models are too. What is stored never has a value.
 func TestWhoIsToldValues(t *testing.T) {

@@ -134,7 +134,7 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if bytes.Contains(data, []byte("\r\n")) && !strings.Contains(a.Old, "\r") { // line ends are not shown by read_file
 		a.Old, a.New = strings.ReplaceAll(a.Old, "\n", "\r\n"), strings.ReplaceAll(strings.ReplaceAll(a.New, "\r\n", "\n"), "\n", "\r\n")
 	}
-	if !e.o.Unmasked && sanitize.StandsFor(a.New) != "" {
+	if sanitize.StandsFor(a.New) != "" {
 		return Done{}, standsFor("new", a.New)
 	}
 	old := e.masked(data)
@@ -175,12 +175,10 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 	if !e.o.Unmasked && strings.Contains(a.Content, sanitize.Redacted) {
 		return Done{}, fail(BadArguments, "content holds %s, which stands for a value you are not shown; read the value from the environment or another file instead", sanitize.Redacted)
 	}
-	if !e.o.Unmasked {
-		if sanitize.StandsFor(a.Content) != "" {
-			return Done{}, standsFor("content", a.Content)
-		}
-		a.Content = sanitize.Unspelled(a.Content)
+	if sanitize.StandsFor(a.Content) != "" {
+		return Done{}, standsFor("content", a.Content)
 	}
+	a.Content = sanitize.Unspelled(a.Content)
 	if _, err := e.root.Lstat(filepath.FromSlash(name)); err == nil {
 		return Done{}, fail(BadArguments, "%.200q is there already; change it with edit_file", name)
 	}

@@ -202,8 +202,9 @@ func (b *Box) fileDiff(ctx context.Context, from, to string, f diff.File) string
 		hunks.WriteString(h.Raw)
 	}
 	text := hunks.String()
-	if !b.o.Unmasked {
-		text = b.known.MaskDiff(sanitize.Spelled(text), b.keys(ctx, from, to, f, text))
+	keys := b.keys(ctx, from, to, f, text)
+	if text = sanitize.Spelled(text); !b.o.Unmasked {
+		text = b.known.MaskDiff(text, keys)
 	}
 	for _, l := range splitLines([]byte(text)) {
 		out += cut(l) + "\n"

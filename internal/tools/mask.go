@@ -17,16 +17,9 @@ func (b *Box) safe(s string) string {
 	return b.known.Mask(sanitize.Mask(s))
 }
 
-// spelled is a file in which no text is written like a mask, where there are masks.
-func (b *Box) spelled(text []byte) string {
-	if b.o.Unmasked {
-		return string(text)
-	}
-	return sanitize.Spelled(string(text))
-}
-
-// shown is a file as a model may see it: the same lines.
-func (b *Box) shown(text []byte) []byte { return []byte(b.safe(b.spelled(text))) }
+// shown is a file as a model may see it: the same lines. Nothing in it is written like what stands for something else, also where nothing is masked: hidden characters
+// are made visible all the same (threats.md T806).
+func (b *Box) shown(text []byte) []byte { return []byte(b.safe(sanitize.Spelled(string(text)))) }
 
 // path is a path without what is masked in it.
 func (b *Box) path(name string) string {
@@ -87,7 +80,7 @@ func (m mark) end() int { return m.at + len(sanitize.Redacted) }
 
 // masked masks a file for an edit.
 func (b *Box) masked(data []byte) masked {
-	s := b.spelled(data)
+	s := sanitize.Spelled(string(data))
 	if b.o.Unmasked {
 		return masked{text: s, open: true}
 	}
@@ -131,11 +124,9 @@ func (m masked) replace(old, next string) (file []byte, at int, err error) {
 			return nil, 0, err
 		}
 	}
-	head, whole := fill(m.text[:from], 0, before), ""
-	if whole = head + next + fill(m.text[to:], to, behind); !m.open {
-		head, whole = sanitize.Unspelled(head), sanitize.Unspelled(whole)
-	}
-	return []byte(whole), len(head), nil
+	head := fill(m.text[:from], 0, before)
+	whole := sanitize.Unspelled(head + next + fill(m.text[to:], to, behind))
+	return []byte(whole), len(sanitize.Unspelled(head)), nil
 }
 
 // unmasked puts values back into a text, in their order.

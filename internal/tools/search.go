@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/sanitize"
 )
 
@@ -88,7 +89,7 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 		}
 		out.Files++
 		size += len(text)
-		if !p.MatchString(b.spelled(text)) {
+		if !p.MatchString(spelling.Text(sanitize.Spelled(string(text)))) {
 			return true
 		}
 		found := 0
