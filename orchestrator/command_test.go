@@ -225,7 +225,7 @@ func TestWhatACommandIsSpared(t *testing.T) {
 func TestACommandSaysWhatNobodyCouldRead(t *testing.T) {
 	plan := &CommandPlan{ID: "look", Mode: review.SeparateComment, Counts: true}
 	letters := changed("a.go")
-	letters.Diff = strings.Replace(letters.Diff, "+new", "+⟨FF⟩⟨FE⟩(new)", 1)
+	letters.Diff = strings.Replace(letters.Diff, "+new", "+⟨0xFF⟩⟨0xFE⟩(new)", 1)
 	for name, row := range map[string]struct {
 		file      review.BriefFile
 		opaque    []masks.Line

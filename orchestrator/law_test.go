@@ -408,7 +408,7 @@ func (p *pull) add(r *rand.Rand, e excuse) {
 		}
 		f.excused = e.old
 	case "byte":
-		now := pick(r, []string{"\xe9()", "⟨E9⟩()"})
+		now := pick(r, []string{"\xe9()", "⟨0xE9⟩()"})
 		f.change, f.claims = diff.Modified, now != "\xe9()"
 		f.section = start + modes + index + "--- " + a + "\n+++ " + b + "\n" + body(1, []string{"\xe8()"}, []string{now})
 		base[name], head[name] = "\xe8()\n", now+"\n"
@@ -590,7 +590,7 @@ func perByte(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		if r == utf8.RuneError && s[i] != "\ufffd"[0] {
-			fmt.Fprintf(&b, "⟨%02X⟩", s[i])
+			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
 		} else {
 			b.WriteRune(r)
 		}

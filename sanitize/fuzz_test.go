@@ -223,7 +223,7 @@ func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\n\tb  c":                           "a b c",
 		"\x1b[2Jred\u202eder":                 "⟨U+001B⟩[2Jred⟨U+202E⟩der",
-		"no UTF-8: \xff":                      "no UTF-8: ⟨FF⟩",
+		"no UTF-8: \xff":                      "no UTF-8: ⟨0xFF⟩",
 		"using " + token:                      "using [REDACTED]",
 		strings.Repeat("é", 41):               strings.Repeat("é", 40) + "…",
 		strings.Repeat("x", 36) + " " + token: strings.Repeat("x", 36) + " […", // the cut comes last

@@ -14,7 +14,7 @@ var (
 	ownSign     = lazyregexp.New(`⟨(~*U\+[0-9A-F]{4,6}⟩)`)
 	spelledSign = lazyregexp.New(`⟨~(~*U\+[0-9A-F]{4,6}⟩)`)
 	// shownSign stands for a character, or for a byte.
-	shownSign = lazyregexp.New(`⟨(?:U\+[0-9A-F]{4,6}|[0-9A-F]{2})⟩`)
+	shownSign = lazyregexp.New(`⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩`)
 	anySign   = lazyregexp.New(`⟨~*(U\+[0-9A-F]{4,6}⟩)`)
 )
 

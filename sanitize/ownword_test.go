@@ -10,7 +10,7 @@ func TestOwnWordsAreSpelled(t *testing.T) {
 		"[REDACTED] [REDACTED]~1f3a":                         "[REDACTED~] [REDACTED~]~1f3a",
 		"[[REDACTED]] [REDACTED [redacted] \xff[REDACTED~~]": "[[REDACTED~]] [REDACTED [redacted] \xff[REDACTED~~~]",
 		"a ⟨U+001F⟩ \x1f":                                    "a ⟨~U+001F⟩ \x1f",
-		"⟨~U+001F⟩ ⟨E9⟩ ⟨U+1F⟩ U+001F":                       "⟨~~U+001F⟩ ⟨E9⟩ ⟨U+1F⟩ U+001F",
+		"⟨~U+001F⟩ ⟨0xE9⟩ ⟨U+1F⟩ U+001F":                     "⟨~~U+001F⟩ ⟨0xE9⟩ ⟨U+1F⟩ U+001F",
 	} {
 		if got := Spelled(s); got != want || Unspelled(got) != s {
 			t.Errorf("Spelled(%q) is %q, and that %q again", s, got, Unspelled(got))

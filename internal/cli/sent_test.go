@@ -32,7 +32,7 @@ func TestWhatCountsAsReadIsSent(t *testing.T) {
 		{"a check that goes", teaching(check), check, map[string]string{"a.py": "def f(u):\n    " + check + "\n    run(u)\n"}, map[string]string{"a.py": "def f(u):\n    run(u)\n"}, false},
 		{"another file", "", evil, plain, map[string]string{"notes.md": teaching(evil), "a.py": strings.Repeat("x = 1\n", 11) + evil + "\n"}, false},
 		{"another file of a local range", "", evil, plain, map[string]string{"notes.md": teaching(evil), "a.py": strings.Repeat("x = 1\n", 11) + evil + "\n"}, true},
-		{"bytes that are no UTF-8", teaching("system(\"⟨E9⟩\")"), "system(\"⟨E9⟩\")", plain, map[string]string{"a.py": "system(\"\xe9\")\n"}, false},
+		{"bytes that are no UTF-8", teaching("system(\"⟨0xE9⟩\")"), "system(\"⟨0xE9⟩\")", plain, map[string]string{"a.py": "system(\"\xe9\")\n"}, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()

@@ -255,9 +255,9 @@ func TestUnreadIsNeverApproved(t *testing.T) {
 		{"data that becomes a native module", playbook{}, oneObserver, nil, map[string]string{"blob.bin": "\x00\x01\x02\x7fELF\x00\x01\x03\x05\x06\x00"}, map[string]string{"ok.py": "print(1)\n", "blob.bin": "", "app/native.so": "\x00\x01\x02\x7fELF\x00\x01\x03\x05\x06\x00"}, 6, review.Partial, "Not reviewed", ""},
 		{"a link to the root of the tree", playbook{}, oneObserver, nil, map[string]string{"made.py": mark + "x = 1\n", "src/a.py": "x = 1\n"}, map[string]string{"ok.py": "print(1)\n", "made.py": mark + "os.system(cmd)\n", "src/plugins": asLink + ".."}, 6, review.Partial, "Not reviewed", ""},
 		{"a program that begins as a picture", playbook{}, oneObserver, nil, plain, with("logo.gif", live["logo.gif"]), 6, review.Partial, "Not reviewed", ""},
-		{"a byte that is no UTF-8", sees("⟨E9⟩();"), oneObserver, nil, map[string]string{"a.php": "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe8();\n"},
+		{"a byte that is no UTF-8", sees("⟨0xE9⟩();"), oneObserver, nil, map[string]string{"a.php": "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe8();\n"},
 			with("a.php", "<?php\nfunction \xe8() {}\nfunction \xe9() { system(1); }\n\xe9();\n"), 3, review.ChangesRequested, "changes requested", ""},
-		{"what is written like such a byte", playbook{}, oneObserver, nil, plain, with("a.php", "<?php\n⟨E9⟩();\n"), 6, review.Partial, "Not reviewed", ""},
+		{"what is written like such a byte", playbook{}, oneObserver, nil, plain, with("a.php", "<?php\n⟨0xE9⟩();\n"), 6, review.Partial, "Not reviewed", ""},
 		{"braces in an attribute of the base", sees("os.system"), oneObserver, nil, map[string]string{".gitattributes": "dist/*.{js,css} linguist-generated\n"}, with("dist/a.js", "os.system(cmd)\n"),
 			3, review.ChangesRequested, "changes requested", ""},
 		{"attributes in a folder that is named like a pattern", sees("os.system"), oneObserver, nil, map[string]string{"src/a.py": "x = 1\n", "{src,lib}/.gitattributes": "*.py linguist-generated\n"},
@@ -551,7 +551,7 @@ func heard(t *testing.T, tape string, run int, before, after map[string]string) 
 			if l == otherLetters && !strings.Contains(before[name], l) {
 				t.Errorf("%d: converged with letters that nobody could read in %q", run, name)
 			}
-			if old := "\n" + before[name] + "\n"; !given[strings.NewReplacer("\xe9", "⟨E9⟩", "\xff", "⟨FF⟩").Replace(l)] && !strings.Contains(old, "\n"+l+"\n") {
+			if old := "\n" + before[name] + "\n"; !given[strings.NewReplacer("\xe9", "⟨0xE9⟩", "\xff", "⟨0xFF⟩").Replace(l)] && !strings.Contains(old, "\n"+l+"\n") {
 				t.Errorf("%d: converged without the line %q of %q in the request", run, l, name)
 			}
 		}

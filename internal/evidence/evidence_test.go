@@ -80,7 +80,7 @@ func TestEvidence(t *testing.T) {
 		{"such a name without its quotes", review.Finding{File: `"caf\\351.py"`, Evidence: `open("a")`}, true, Verified, false},
 		{"such a name read as text", review.Finding{File: `"caf\357\277\275.py"`, Evidence: `open("a")`}, true, Verified, false},
 		{"invalid bytes, one replacement character each", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
-		{"invalid bytes, as they are shown", review.Finding{File: "b.php", Evidence: "system(\"convert ⟨E9⟩⟨E9⟩\" . $_GET[\"f\"]);"}, true, Verified, false},
+		{"invalid bytes, as they are shown", review.Finding{File: "b.php", Evidence: "system(\"convert ⟨0xE9⟩⟨0xE9⟩\" . $_GET[\"f\"]);"}, true, Verified, false},
 		{"invalid bytes that a model merged", review.Finding{File: "b.php", Evidence: "system(\"convert \ufffd\" . $_GET[\"f\"]);"}, true, Verified, false},
 		{"a lone surrogate", review.Finding{File: "b.php", Evidence: "cut(\"\ufffd\ufffd\ufffd\");"}, true, Verified, false},
 		{"a line that ends in CR LF, without the LF", review.Finding{File: "d.py", Evidence: "os.system(x)\r"}, true, Verified, false},

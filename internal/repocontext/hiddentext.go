@@ -18,7 +18,7 @@ import (
 const (
 	OmittedEncoding  = "text that is not UTF-8 or ASCII"
 	OmittedNUL       = "text with NUL bytes"
-	OmittedSpelled   = "text with what stands for a byte that is not UTF-8, such as ⟨E9⟩"
+	OmittedSpelled   = "text with what stands for a byte that is not UTF-8, such as ⟨0xE9⟩"
 	OmittedDeclared  = "text that says it is in an encoding in which other letters can stand than are shown"
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
 	omittedBuilt     = "text with other letters than those of ASCII, which the build may take for others: it names the encoding "

@@ -240,7 +240,7 @@ func TestNULFarBehind(t *testing.T) {
 	if f := brief.Files[0]; f.Omitted != OmittedNUL || f.Excused || f.Diff != "" {
 		t.Errorf("omitted %q, excused %v: %q", f.Omitted, f.Excused, f.Diff)
 	}
-	if given := fmt.Sprint(brief); strings.Contains(given, "\x00") || !strings.Contains(given, "⟨00⟩More.") {
+	if given := fmt.Sprint(brief); strings.Contains(given, "\x00") || !strings.Contains(given, "⟨0x00⟩More.") {
 		t.Errorf("%q", given)
 	}
 }

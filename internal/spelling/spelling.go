@@ -136,7 +136,7 @@ func unquote(s string) (name string, ok bool) {
 
 func octal(c byte) bool { return c >= '0' && c <= '7' }
 
-// Text spells text: each byte that is no UTF-8 is written as ⟨E9⟩, and so is NUL, which no protocol of agents takes. Two texts without what Claims tells of have never
+// Text spells text: each byte that is no UTF-8 is written as ⟨0xE9⟩, and so is NUL, which no protocol of agents takes. Two texts without what Claims tells of have never
 // one spelling.
 func Text(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
@@ -146,7 +146,7 @@ func Text(s string) string {
 	b.Grow(len(s) + 64)
 	for i, r := range s {
 		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
-			fmt.Fprintf(&b, "⟨%02X⟩", s[i])
+			fmt.Fprintf(&b, "⟨0x%02X⟩", s[i])
 			continue
 		}
 		b.WriteRune(r)
@@ -156,7 +156,7 @@ func Text(s string) string {
 
 // spelled is how long the spelling of a byte is with which a text begins; 0 when it begins with none.
 func spelled(s string) int {
-	const open, shut = "⟨", "⟩"
+	const open, shut = "⟨0x", "⟩"
 	hex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
 	if n := len(open) + 2; strings.HasPrefix(s, open) && len(s) > n && hex(s[n-2]) && hex(s[n-1]) && strings.HasPrefix(s[n:], shut) {
 		return n + len(shut)

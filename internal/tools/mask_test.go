@@ -146,7 +146,7 @@ func TestOwnWordsAreNoMasks(t *testing.T) {
 func TestSignsAreNotWritten(t *testing.T) {
 	dir := folder(t, map[string]string{"a.py": "SEP = \"\x1f\"\nEND = \"⟨U+001F⟩\"\n"})
 	e := editor(t, dir)
-	for _, sign := range []string{"⟨U+001F⟩", "⟨E9⟩"} {
+	for _, sign := range []string{"⟨U+001F⟩", "⟨0xE9⟩"} {
 		for tool, args := range map[string]map[string]any{
 			"edit_file": {"path": "a.py", "old": "END", "new": "END = \"" + sign + "\"\nEND"}, "write_file": {"path": "b.py", "content": "SEP = \"" + sign + "\"\n"},
 		} {
