@@ -88,7 +88,7 @@ func writtenAt(c review.Comment, m sanitize.Marker) time.Time {
 }
 
 // Reported is a report by our account, whoever hid it and whichever key signed it, and when it was written. Run is empty where its marker cannot be read, Head where
-// it does not say about which commit it is. Asks and Base are those of OurComment.
+// it does not say about which commit it is. Asks and Base are those of OurComment, but that a run which came to no verdict asks for nothing here.
 type Reported struct {
 	Run  string    `json:"run"`
 	At   time.Time `json:"at"`
@@ -96,6 +96,9 @@ type Reported struct {
 	Asks bool      `json:"asks,omitempty"`
 	Base string    `json:"base,omitempty"`
 }
+
+// undecided are the ends of runs that came to no verdict.
+var undecided = []review.Outcome{review.Partial, review.Budget, review.StaticOnly, review.NotReviewed, review.Failed, review.Superseded}
 
 // Reports are those by our account.
 func Reports(comments []review.Comment, own review.Person) []Reported {
@@ -108,7 +111,9 @@ func Reports(comments []review.Comment, own review.Person) []Reported {
 		m, _ := sanitize.ParseMarker(c.Body)
 		switch said := ourComment(c, m); {
 		case said.Asks, said.Approves:
-			out = append(out, Reported{m.Run, writtenAt(c, m), report.About(allParts(c, comments, from)), said.Asks, said.Base})
+			body := allParts(c, comments, from)
+			_, _, outcome := report.Concluded(body)
+			out = append(out, Reported{m.Run, writtenAt(c, m), report.About(body), said.Asks && !slices.Contains(undecided, outcome), said.Base})
 		case m.Run == "" && c.UpdatedAt.After(c.CreatedAt): // somebody may have changed it
 			out = append(out, Reported{At: c.UpdatedAt})
 		}

@@ -42,6 +42,8 @@ func TestRefusedMeanwhile(t *testing.T) {
 		"a person is needed":         {reportedBy(t, "other", review.Stuck, sha(1), ""), nil, review.Superseded, review.Superseded},
 		"approved":                   {reportedBy(t, "other", review.Converged, sha(1), ""), nil, review.Converged, review.Converged},
 		"another commit is refused":  {reportedBy(t, "other", review.ChangesRequested, sha(2), ""), nil, review.Converged, review.Converged},
+		"by rules alone":             {reportedBy(t, "other", review.StaticOnly, sha(1), ""), nil, review.Converged, review.Converged},
+		"without a verdict":          {reportedBy(t, "other", review.Partial, sha(1), ""), nil, review.Converged, review.Converged},
 		"for another branch":         {reportedBy(t, "other", review.ChangesRequested, sha(1), "dev"), nil, review.Converged, review.Converged},
 		"by a run on record":         {reportedBy(t, "known", review.ChangesRequested, sha(1), ""), nil, review.Converged, review.Converged},
 		"by somebody else":           {stranger, nil, review.Converged, review.Converged},
