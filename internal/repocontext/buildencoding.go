@@ -15,15 +15,17 @@ import (
 
 const (
 	// pairNames are how tools call encodings in which some letters are two bytes, pairNumbers the code pages of Windows and IBM that are such.
-	pairNames = `(?:x[-_]|cs)?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|pck|(?:cp|mscp|ms|ibm[-_]?|windows[-_]?)` + pairNumbers + `c?|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
-		`euc[-_]?(?:jp|jis|kr|cn|tw)|u[-_]?jis|(?:cn[-_]?)?big[-_]?(?:5|five)|ksc[-_]?5601|iso[-_]?2022[-_]?(?:jp|kr|cn)|uhc|johab)(?:[-_]?(?:win|mac|ms|open|hkscs|eten|x?0213|2004))?`
+	pairNames = `(?:x[-_]|cs)?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|(?:cp|mscp|ms|ibm[-_]?|windows[-_]?)` + pairNumbers + `c?|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
+		`euc[-_]?(?:jp|jis|kr|cn|tw)|u[-_]?jis|(?:cn[-_]?)?big[-_]?(?:5|five)|ksc[-_]?5601|iso[-_]?2022[-_]?(?:jp|kr|cn))(?:[-_]?(?:win|mac|ms|open|hkscs|eten|x?0213|2004))?`
 	pairNumbers = `(?:932|936|94[239]|950|1361|20932|20949|33722|51932|51936|51949|54936)`
+	// pairWords are names that are words of other things too: they count behind a word for an encoding alone.
+	pairWords = `(?:x[-_])?(?:pck|uhc|johab)`
 )
 
 var (
 	// builtIn is how a build names the encoding of sources: behind a word for it, as a whole value, or as a flag of Ruby.
 	builtIn = []*lazyregexp.Regexp{
-		lazyregexp.New(`(?i)(?:charset|encoding|code-?page|codecforsrc|\bchcp)[\w.-]*[^\w\n]{1,20}(` + pairNames + `|` + pairNumbers + `)\b`),
+		lazyregexp.New(`(?i)(?:charset|encoding|code-?page|codecforsrc|\bchcp)[\w.-]*[^\w\n]{1,20}(` + pairNames + `|` + pairWords + `|` + pairNumbers + `)\b`),
 		lazyregexp.New(`(?im)(?:[=:][ \t]*["']?|>\s*|\bset\(\s*\w+\s+"?)(` + pairNames + `)[ \t]*(?:["'<;,)}]|\s*<|\r?$)`),
 		lazyregexp.New(`(?:\bruby\b|\bRUBYOPT\b)[^\n#]*[\s"'=](-\w*K[sSeE])`),
 		lazyregexp.New(`(?i)\b(?:iconv|piconv|recode|ruby|RUBYOPT)\b[^\n#]*(?:-f|-E|--from-code=?)[ \t]*["']?(` + pairNames + `)\b`),
@@ -40,6 +42,9 @@ var (
 	settings = []string{".conf", ".ini", ".rsp", ".properties", ".pro", ".pri", ".xcconfig", ".editorconfig"}
 )
 
+// always are manifests of languages whose sources are always UTF-8.
+var always = []string{"package.json", "composer.json", "Cargo.toml", "go.mod"}
+
 // tellsAgents is why a file is protected that agents take instructions from.
 var tellsAgents = sync.OnceValue(func() string {
 	why, _ := pushpolicy.Acts("AGENTS.md")
@@ -50,7 +55,7 @@ var tellsAgents = sync.OnceValue(func() string {
 func configures(name string) bool {
 	language := lang.Of(name)
 	why, _ := pushpolicy.Acts(name)
-	return why != tellsAgents() && !slices.Contains(prose, language) &&
+	return why != tellsAgents() && !slices.Contains(prose, language) && !slices.Contains(always, path.Base(name)) &&
 		(pushpolicy.Protected(name) != "" || slices.Contains(scripts, language) || slices.Contains(settings, strings.ToLower(path.Ext(name))) || strings.EqualFold(path.Base(name), "web.xml"))
 }
 
