@@ -107,16 +107,21 @@ func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest s
 	if newest.Key != "" || there.State != review.GateSuccess && !(strings.HasPrefix(there.Description, "#") && strings.Contains(there.Description, notApproved)) {
 		return false, nil
 	}
-	viewer, err := g.Viewer(ctx, pr.Repo.Host)
+	return g.service.reported(ctx, g.Client, pr, there.Target)
+}
+
+// reported reports whether a status leads to the newest report about a pull request, for the base branch that it has now.
+func (s *Service) reported(ctx context.Context, client *github.Client, pr review.PullRequest, page string) (bool, error) {
+	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
 		return false, err
 	}
-	key, err := g.service.markerKey(ctx)
+	key, err := s.markerKey(ctx)
 	if err != nil {
 		return false, err
 	}
-	comments, err := g.CommentsSince(ctx, pr, time.Time{})
-	return err == nil && orchestrator.LastReport(comments, viewer, key, pr, there.Target), err
+	comments, err := client.CommentsSince(ctx, pr, time.Time{})
+	return err == nil && orchestrator.LastReport(comments, viewer, key, pr, page), err
 }
 
 // notApproved is what a status says of another pull request because of which alone it is no success, behind the other's number.

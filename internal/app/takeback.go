@@ -81,7 +81,7 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 }
 
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
-// (threats.md T465). One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
+// (threats.md T465). One that leads to the report by which it was approved for this base is due. One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
@@ -95,8 +95,13 @@ func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.
 		return success, false, err
 	}
 	undue = set[0].State == review.GateSuccess
+	number := leadsTo(set[0].Target)
+	if undue && number == pr.Number {
+		approved, err := s.reported(ctx, client, pr, set[0].Target)
+		return set[0].CommitStatus, !approved, err
+	}
 	if undue && pr.CrossRepository {
-		if number := leadsTo(set[0].Target); number > 0 && number != pr.Number {
+		if number > 0 {
 			other, err := client.PullRequest(ctx, pr.Repo, number)
 			if err != nil && !errors.Is(err, github.ErrNotFound) {
 				return success, false, err
