@@ -35,6 +35,12 @@ var (
 	separators  = lazyregexp.New(`[.-]+`)
 )
 
+// modulesOf are the modules of known packages that are not called as these are.
+var modulesOf = map[string]string{
+	"pyyaml": "yaml", "pyjwt": "jwt", "pyserial": "serial", "pyzmq": "zmq", "pyopenssl": "openssl", "pillow": "pil", "beautifulsoup4": "bs4", "scikit_learn": "sklearn", "opencv_python": "cv2",
+	"pycryptodome": "crypto", "python_dateutil": "dateutil", "attrs": "attr", "psycopg2_binary": "psycopg2", "mysqlclient": "mysqldb", "djangorestframework": "rest_framework", "setuptools": "pkg_resources",
+}
+
 // Add reads what a tree declares.
 func (d *Declared) Add(sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
 	if d.by == nil {
@@ -73,11 +79,8 @@ func (d *Declared) declares(file, text string) {
 	}
 	for _, name := range names {
 		name = separators.ReplaceAllString(strings.ToLower(name), "_")
-		for _, module := range []string{name, strings.TrimPrefix(name, "python_"), strings.TrimSuffix(name, "_python"), strings.TrimRight(name, "0123456789")} {
+		for _, module := range []string{name, modulesOf[name], strings.TrimPrefix(name, "python_"), strings.TrimSuffix(name, "_python")} {
 			d.by[module] = file
-		}
-		if short, is := strings.CutPrefix(name, "py"); is && !strings.HasPrefix(name, "pytest") { // pyyaml is yaml
-			d.by[short] = file
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (n *Named) names(file, text string) {
 	why, _ := Acts(file)
 	var folders []string
 	for folder := path.Dir(file); ; folder = path.Dir(folder) {
-		if folders = append(folders, folder); folder == "." || folder == "/" {
+		if folders = append(folders, folder); folder == "." || folder == "/" || manifest.MatchString(file) { // a manifest speaks of its own folder
 			break
 		}
 	}
@@ -96,15 +96,21 @@ func (n *Named) names(file, text string) {
 		n.offers(file, text)
 	}
 	for _, part := range acts(file, text) {
-		for _, word := range append(paths(variable.ReplaceAllString(part, " ")), modules(part)...) {
+		part = variable.ReplaceAllString(part, " ")
+		for _, word := range append(paths(part), modules(part)...) {
 			if !strings.ContainsAny(word, "./") || len(word) > mostPath || prose.MatchString(word) && reason(why) != instructsAgents {
 				continue
 			}
 			for _, folder := range folders {
-				name := spelling.Fold(path.Join(folder, word))
-				n.name(name, file)
-				if strings.Contains(word, "/") {
-					n.name(anyEnding+name, file)
+				n.name(spelling.Fold(path.Join(folder, word)), file)
+			}
+		}
+		for _, run := range append(interpreted.FindAllString(part, -1), modules(part)...) { // interpreters find an ending themselves; a linter is given a folder
+			for _, word := range paths(run) {
+				if strings.Contains(word, "/") && len(word) <= mostPath {
+					for _, folder := range folders {
+						n.name(anyEnding+spelling.Fold(path.Join(folder, word)), file)
+					}
 				}
 			}
 		}
@@ -252,8 +258,9 @@ var (
 	// installing are the scripts that npm and composer run by themselves as packages are installed; hooking are the keys of tools that run as somebody commits.
 	installing = lazyregexp.New(`^((pre|post)?(install|prepare)|prepublish|dependencies|pnpm:devPreinstall|(pre|post)-(install|update|autoload|root|package|create|archive|dependencies|command|file|operations|pool)\b.*)$`)
 	hooking    = lazyregexp.New(`^(husky|lint-staged|nano-staged|simple-git-hooks|gitHooks|ghooks|pre-(commit|push))$`)
-	// interpreted is what an interpreter is given.
-	interpreted = lazyregexp.New(`(?:^|[\s;&|(])(?:\./\S+|(?:node|bun|deno|tsx|ts-node|jiti|zx|python3?|ruby|perl|php|[a-z]*sh)(?:\s+[^\s;&|]+)+)`)
+	// interpreted is what an interpreter runs, with what it loads before, or a command that is called by its path. What else it is given is data, as it is for a builder.
+	interpreted = lazyregexp.New(`(?m)(?:^|[\s;&|(@])(?:(?:node|bun|deno|tsx|ts-node|jiti|zx|python3?|ruby|perl|php|(?:ba|z|da|k|fi)?sh)(?:\s+run)?(?:\s+(?:-r|--require|--import|--loader)\s+[^\s;&|]+|\s+-[^\s;&|]+)*\s+[^\s;&|]+)|` +
+		`(?:^|[;&|(])[ \t]*[\w.-]+/[^\s;&|]+`)
 )
 
 // installs are the commands of a manifest that run as packages are installed or somebody commits. Of other scripts that those call, what an interpreter runs: a build names the sources it packs.
@@ -284,11 +291,7 @@ func installs(text string) (all []string) {
 		name := next[0]
 		next = next[1:]
 		for _, command := range textIn(scripts[name]) {
-			if installing.MatchString(name) {
-				all = append(all, command)
-			} else {
-				all = append(all, interpreted.FindAllString(command, -1)...)
-			}
+			all = append(all, interpreted.FindAllString(command, -1)...)
 			for word := range strings.FieldsFuncSeq(command, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";&|\"'@", r) }) {
 				if scripts[word] != nil {
 					call("pre" + word)

@@ -23,8 +23,8 @@ func named(t *testing.T, tree, links map[string]string) *Included {
 func TestWhatActsByItselfNames(t *testing.T) {
 	in := named(t, map[string]string{
 		"package.json": `{"name": "x", "main": "src/index.js", "bin": "bin/x.js", "files": ["src/files.js"], "scripts": {"postinstall": "node scripts/post && npm run setup", "setup": "tsup src/entry.ts; node -r x tools/setup.js",
-			"test": "node test/all.js", "start": "node src/start.js", "presetup": "sh ./tools/pre.sh"}, "lint-staged": {"*.js": "node tools/staged.js"}}`,
-		"packages/a/package.json": `{"scripts": {"prepare": "node ./prepare.mjs && node ../../shared/run.js"}}`,
+			"test": "node test/all.js", "start": "node src/start.js", "presetup": "sh ./tools/pre.sh"}, "lint-staged": {"*.js": "node tools/staged.js", "*.ts": "eslint src/"}}`,
+		"packages/a/package.json": `{"scripts": {"prepare": "node ./prepare.mjs && node ../../shared/run.js && tsup src/lib.ts && bun build src/bun.ts && node pack.mjs src/packed.ts && npm publish dist/x.js", "postinstall": "bin/post.sh"}}`,
 		"packages/b/package.json": "{// not JSON\n\"scripts\": {\"install\": \"node odd.js\"}}",
 		"vendor/v/package.json":   `{"scripts": {"install": "node vendored.js"}}`,
 		"composer.json":           `{"scripts": {"post-install-cmd": ["@php tools/post.php", "@more"], "more": "php tools/more.php", "test": "php tests/run.php"}, "autoload": {"files": ["src/functions.php"]}}`,
@@ -39,7 +39,7 @@ func TestWhatActsByItselfNames(t *testing.T) {
 		".vscode/tasks.json":      "{ // jsonc\n\t\"tasks\": [{\"command\": \"node ${workspaceFolder}/tools/watch.js\", \"runOptions\": {\"runOn\": \"folderOpen\"}}]}",
 		"web/.vscode/tasks.json":  `{"tasks": [{"command": "node tools/asked.js"}]}`,
 		".vscode/launch.json":     `{"program": "${workspaceFolder}/src/launched.js"}`,
-		".husky/pre-commit":       "npx lint-staged\nnode tools/precommit.js README.md\npython -m tools.check\nsh tools/more.sh\n",
+		".husky/pre-commit":       "npx lint-staged\nnode tools/precommit.js README.md\npython -m tools.check\nsh tools/more.sh\nmypy src/shop\nnpx eslint ./web\n",
 		"tools/more.sh":           "ruby tools/deep.rb\n",
 		".pre-commit-config.yaml": "repos: [{repo: local, hooks: [{entry: python tools/entry.py, files: ^src/only.py$, exclude: src/legacy.py}]}]\n",
 		".envrc":                  "source_env tools/env.sh\n",
@@ -53,6 +53,8 @@ func TestWhatActsByItselfNames(t *testing.T) {
 		"tools/build.rs": "Cargo.toml", "tools/session.py": ".claude/settings.json", "app/tools/server.js": "app/.mcp.json", "p/bin/stop.py": "p/hooks/hooks.json", "docs/guidelines.md": "opencode.json",
 		"tools/watch.js": ".vscode/tasks.json", "tools/precommit.js": ".husky/pre-commit", "tools/check.py": ".husky/pre-commit", "Tools/Check/__main__.py": ".husky/pre-commit", "tools/more.sh": ".husky/pre-commit", "tools/deep.rb": "tools/more.sh",
 		"tools/entry.py": ".pre-commit-config.yaml", "tools/env.sh": ".envrc", "tools/pushed.js": ".git-hooks/pre-push",
+		"packages/a/bin/post.sh": "packages/a/package.json", "packages/a/pack.mjs": "packages/a/package.json", "src/lib.ts": "", "packages/a/src/lib.ts": "", "packages/a/src/bun.ts": "", "packages/a/src/packed.ts": "", "packages/a/dist/x.js": "",
+		"src/shop/__init__.py": "", "web/index.ts": "", "src/index.ts": "",
 		"src/index.js": "", "bin/x.js": "", "src/files.js": "", "src/entry.ts": "", "test/all.js": "", "src/start.js": "", "vendor/v/vendored.js": "", "tests/run.php": "", "src/functions.php": "", "README.md": "", "app/cli.py": "",
 		"src/library.rs": "", "src/mentioned.py": "", "src/loop.go": "", "docs/prose.md": "", "src/rules.go": "", "web/tools/asked.js": "", "src/launched.js": "", "src/only.py": "", "src/legacy.py": "", "src/main.c": "", "tools/ci.js": "",
 	} {

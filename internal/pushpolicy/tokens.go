@@ -12,7 +12,7 @@ var (
 	around   = lazyregexp.New(` ?([.()\[\]{}@#:?;]) ?`)
 	// member is x['y'] and x?.y, qualified an annotation by its whole name, typed what a type stands behind.
 	member    = lazyregexp.New(`\?\.|\[["'](\w+)["']\]`)
-	qualified = lazyregexp.New(`(@)(?:\w+\.)+|(^|\s|;)self\.`)
+	qualified = lazyregexp.New(`(@)(?:\w+\.)+|(^|\s|;)self\.(skip\b)`)
 	typed     = lazyregexp.New(`(\w):[\w.\[\], |]+=`)
 )
 
@@ -25,7 +25,7 @@ func readings(line string) []string {
 	}
 	tight := indented(around.ReplaceAllString(plain, "$1"), plain)
 	short := member.ReplaceAllStringFunc(tight, func(m string) string { return "." + strings.Trim(m, `?.[]"'`) })
-	short = typed.ReplaceAllString(qualified.ReplaceAllString(short, "$1$2"), "$1=")
+	short = typed.ReplaceAllString(qualified.ReplaceAllString(short, "$1$2$3"), "$1=")
 	all := []string{line}
 	for _, reading := range []string{plain, tight, short} {
 		if reading == all[len(all)-1] {
@@ -33,8 +33,8 @@ func readings(line string) []string {
 		}
 		all = append(all, reading)
 		for rest := reading; ; {
-			_, after, more := strings.Cut(rest, ";")
-			if !more || strings.TrimSpace(after) == "" {
+			before, after, more := strings.Cut(rest, ";")
+			if !more || strings.TrimSpace(after) == "" || odd(before) { // it stands in a text
 				break
 			}
 			part, _, ended := strings.Cut(after, ";")
@@ -46,6 +46,11 @@ func readings(line string) []string {
 		}
 	}
 	return all
+}
+
+// odd reports that a quote is left open.
+func odd(text string) bool {
+	return strings.Count(text, `"`)%2 != 0 || strings.Count(text, "'")%2 != 0 || strings.Count(text, "`")%2 != 0
 }
 
 // indented puts a blank before a text where another begins with one.

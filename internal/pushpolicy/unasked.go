@@ -63,8 +63,8 @@ type Asked struct {
 	repo string
 	// stood are the files of the merge base, tests the folders with source in them that is a test by its own name; nil where they are not known.
 	stood, tests map[string]bool
-	// endings are those of all files below each of these folders, and below each folder above one.
-	endings map[string]map[string]bool
+	// endings are those of all files below each of these folders, and below each folder above one; recorded those of all files below each folder of data.
+	endings, recorded map[string]map[string]bool
 }
 
 // AskedOf are the files that the task of a fixer asks for. stood are all files of the merge base, which no fix of any run has changed (threats.md T820); without them
@@ -98,10 +98,12 @@ func AskedOf(task review.Task, stood []string) Asked {
 	if stood == nil {
 		return a
 	}
-	a.stood, a.tests, a.endings = make(map[string]bool, len(stood)), map[string]bool{}, map[string]map[string]bool{}
+	a.stood, a.tests, a.endings, a.recorded = make(map[string]bool, len(stood)), map[string]bool{}, map[string]map[string]bool{}, map[string]map[string]bool{}
 	for _, name := range stood {
 		a.stood[name] = true
-		if !source(name) || !namedTest(name) {
+	}
+	for _, name := range stood {
+		if !source(name) || !a.isTest(name) {
 			continue
 		}
 		a.tests[path.Dir(name)] = true
@@ -113,6 +115,12 @@ func AskedOf(task review.Task, stood []string) Asked {
 		for d, last := path.Dir(name), false; !last; d = path.Dir(d) {
 			if last = d == "."; a.endings[d] != nil {
 				a.endings[d][path.Ext(name)] = true
+			}
+			if isData(path.Base(d) + "/") {
+				if a.recorded[d] == nil {
+					a.recorded[d] = map[string]bool{}
+				}
+				a.recorded[d][path.Ext(name)] = true
 			}
 		}
 	}
@@ -167,30 +175,45 @@ func source(name string) bool {
 	return slices.Contains(ordinary, language) || pages.MatchString(name) || more.MatchString(name)
 }
 
-// ofTests reports that a file is data of tests: its ending stood below a folder of tests, or beside tests among their data. A folder counts by the tests in it or
+// ofTests reports that a file is data of tests: its ending stood below a folder of tests, or in a folder of data with tests beside or below that. A folder counts by the tests in it or
 // below it, and they by their own names: an environment may be called test, and features, testing and spec hold the program itself (threats.md T820). Settings and
 // scripts do not count there, as runners obey them (threats.md T823).
 func (a Asked) ofTests(name string) bool {
-	ending, rest := path.Ext(name), path.Base(name)
+	ending, below, rest := path.Ext(name), "", path.Base(name)
 	if ending == "" || !slices.Contains(data, lang.Of(name)) || settings.MatchString(name) {
 		return false
 	}
 	for d := path.Dir(name); ; d = path.Dir(d) {
 		base := path.Base(d)
-		if (a.stood == nil || a.endings[d][ending]) && (testFolders.MatchString(base) && !strings.EqualFold(base, features) || isData(rest) && (a.stood == nil || a.tests[d])) {
+		if (a.stood == nil || a.endings[d][ending]) && (testFolders.MatchString(base) && !strings.EqualFold(base, features) || isData(rest) && (a.stood == nil || a.tests[d] || a.recorded[below][ending])) {
 			return true
 		}
 		if d == "." {
 			return false
 		}
-		rest = base + "/"
+		below, rest = d, base+"/"
 	}
 }
 
-// namedTest reports that the name of a file alone says that it is a test, whatever its folder is called, and that no runner passes over that folder.
-func namedTest(name string) bool {
+var (
+	// runnersOwn are folders that one runner alone looks into, and no program is in.
+	runnersOwn = lazyregexp.New(`(^|/)(__tests__|cypress/(e2e|integration|component))/`)
+	// besideManifest are the tests of packages whose folder alone says so: below the one that holds the manifest.
+	besideManifest = map[string]*lazyregexp.Regexp{"Cargo.toml": lazyregexp.New(`^(?:(.*)/)?tests/[^/]+(?:/main)?\.rs$`), "package.json": lazyregexp.New(`^(?:(.*)/)?tests?/(?:[^/]+/)*[^/]+\.[cm]?[jt]sx?$`)}
+)
+
+// isTest reports that a file is a test by its own name, in a folder of one runner, or in the folder of tests of a package, and that no runner passes over that folder.
+func (a Asked) isTest(name string) bool {
 	l := languageOf(name)
-	return len(schemes(path.Base(name))) > 0 && !isData(path.Base(name)) && (l == nil || l.outside == nil || !l.outside.MatchString(name))
+	if isData(path.Base(name)) || l != nil && l.outside != nil && l.outside.MatchString(name) {
+		return false
+	}
+	for manifest, tests := range besideManifest {
+		if m := tests.FindStringSubmatch(name); m != nil && a.stood[path.Join(m[1], manifest)] {
+			return true
+		}
+	}
+	return len(schemes(path.Base(name))) > 0 || runnersOwn.MatchString(name)
 }
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.

@@ -113,3 +113,17 @@ func TestBeside(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What packages keep for their tests is free in the layouts that runners have: the folder of one runner, the folder of tests beside a manifest, a folder of data above tests.
+func TestFixturesOfRunners(t *testing.T) {
+	stood := []string{"package.json", "test/cart.js", "test/data/a.json", "crates/a/Cargo.toml", "crates/a/tests/it.rs", "crates/a/tests/data/a.json", "src/__tests__/a.ts", "src/__fixtures__/x.json", "cypress/e2e/login.ts", "cypress/fixtures/user.json",
+		"testdata/a.json", "internal/x/x_test.go", "environments/test/inventory.js", "environments/test/all.yml"}
+	for name, want := range map[string]bool{
+		"test/data/b.json": true, "crates/a/tests/data/b.json": true, "src/__fixtures__/y.json": true, "cypress/fixtures/b.json": true, "testdata/b.json": true,
+		"testdata/b.yaml": false, "fixtures/a.json": false, "crates/b/tests/data/b.json": false, "environments/test/all.yml": false, "src/__fixtures__/run.sh": false,
+	} {
+		if got := asked(stood...).Refuse(name) == ""; got != want {
+			t.Errorf("%q may be changed: %v", name, got)
+		}
+	}
+}

@@ -169,7 +169,7 @@ func TestLeftOutSecretsAreMarked(t *testing.T) {
 		"\u200b MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh1abe\u0301 and the rest": "[REDACTED]and the rest",
 		"\u200b 12 | [REDACTED]@@ -1 +1 @@":        "@@ -1 +1 @@",
 		strings.Repeat("word ", 39) + "cafe\u0301": strings.Repeat("word ", 39) + "caf",
-		"caf⟨0xE9⟩ = system(cmd)":                    "= system(cmd)",
+		"caf⟨0xE9⟩ = system(cmd)":                  "= system(cmd)",
 		"return nil":                               "return nil",
 		`"` + awsKey + `"`:                         "",
 	} {
