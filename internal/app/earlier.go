@@ -233,7 +233,7 @@ func (r *run) storedRun(ctx context.Context, id string, req orchestrator.Request
 	}
 	if unread != nil {
 		out.Other = "its answers cannot be read"
-		return out, nil // what cannot be read answers nothing
+		return out, nil //nolint:nilerr // what cannot be read answers nothing
 	}
 	had, err := json.Marshal(st.Setup)
 	if err != nil {
