@@ -17,6 +17,8 @@ import (
 type Named struct {
 	// by has for each folded path the file that names it first.
 	by map[string]string
+	// called are the names of scripts of manifests that others which act by themselves call.
+	called map[string]bool
 	// plugins are the folders that marketplaces of agents name as those of plugins, by folded path: their prose instructs agents (threats.md T829).
 	plugins map[string]string
 	// beyond is true where there is more of such files than is read: then any file may be named.
@@ -29,13 +31,14 @@ type Named struct {
 const NamedBytes = 16 << 20
 
 // namedBounds are of the files that act by themselves, and of the shell scripts that they name.
-var namedBounds = bounds{files: 10_000, bytes: NamedBytes, depth: 2}
+var namedBounds = bounds{files: 10_000, bytes: NamedBytes, depth: 5}
 
 // Add reads the files of a tree that act by themselves, as Included.Add does the CI configurations.
 func (n *Named) Add(links *Links, sizes map[string]int64, read func(names []string) (map[string][]byte, error)) error {
 	if n.by == nil {
-		n.by, n.plugins = map[string]string{}, map[string]string{}
+		n.by, n.plugins, n.called = map[string]string{}, map[string]string{}, map[string]bool{}
 	}
+	manifests := map[string]string{} // they are read last
 	var first []string
 	as := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
@@ -52,14 +55,21 @@ func (n *Named) Add(links *Links, sizes map[string]int64, read func(names []stri
 		if alias, is := as[name]; is {
 			known = alias
 		}
-		n.names(known, text)
+		if manifest.MatchString(known) {
+			manifests[known] = text
+		} else {
+			n.names(known, text)
+		}
 	}, func(name string) bool { return shellScript.MatchString(name) && n.file(name) != "" })
 	n.beyond = n.beyond || beyond
+	for _, name := range slices.Sorted(maps.Keys(manifests)) {
+		n.names(name, manifests[name])
+	}
 	return err
 }
 
 var (
-	shellScript = lazyregexp.New(`(?i)\.(sh|bash|zsh)$`)
+	shellScript = lazyregexp.New(`(?i)\.(sh|bash|zsh)$|(^|/)[^./]+$`)
 	// says are the endings of settings and scripts. Prose mentions files, lists of what is ignored do too, and lock files name none of the tree.
 	says = lazyregexp.New(`(?i)(^|/)\.?[^./]*$|\.(json[c5]?|ya?ml|toml|sh|bash|zsh|fish|ps1|bat|cmd|[cm]?[jt]s|py|rb|pl|lua|php|r|el|exs|pkl|code-workspace)$`)
 	// opening are the files that run as a folder is entered or opened.
@@ -95,8 +105,16 @@ func (n *Named) names(file, text string) {
 	if marketplace.MatchString(file) {
 		n.offers(file, text)
 	}
-	for _, part := range acts(file, text) {
+	for _, dir := range matchesOf(elsewhere, text) {
+		for _, folder := range folders[:len(folders):len(folders)] {
+			folders = append(folders, path.Join(folder, dir))
+		}
+	}
+	for _, part := range n.acts(file, text) {
 		part = variable.ReplaceAllString(part, " ")
+		for _, script := range matchesOf(calling, part) {
+			n.called[script] = script != "test" // tests have rules of their own
+		}
 		for _, word := range append(paths(part), modules(part)...) {
 			if !strings.ContainsAny(word, "./") || len(word) > mostPath || prose.MatchString(word) && reason(why) != instructsAgents {
 				continue
@@ -175,16 +193,30 @@ var (
 	module  = lazyregexp.New(`(?:^|\s)-m[\s"',]+([\w.]+)`)
 )
 
-// modules are the paths of what python -m runs.
+// modules are the paths of what python -m runs, with the packages that it is in.
 func modules(text string) (all []string) {
 	for _, m := range module.FindAllStringSubmatch(text, -1) {
-		all = append(all, "./"+strings.ReplaceAll(m[1], ".", "/"))
+		all = append(all, packages("./"+strings.ReplaceAll(m[1], ".", "/"))...)
 	}
 	return all
 }
 
+// packages are the paths of a module and of each package above it.
+func packages(module string) (all []string) {
+	for ; strings.Contains(module, "/") && path.Base(module) != "."; module = module[:strings.LastIndexByte(module, '/')] {
+		all = append(all, module)
+	}
+	return all
+}
+
+var (
+	// elsewhere is where commands of a file are run, or looked for; calling names the script of a manifest that they call.
+	elsewhere = lazyregexp.New(`(?m)(?:\bcd[ \t]+|["']?\b(?:root|cwd|source_dir|working[_-]?[dD]irectory)["']?[ \t]*[:=][ \t]*)["']?(?:\$\{\w*\}/)?([\w.-]+(?:/[\w.-]+)*/?)`)
+	calling   = lazyregexp.New(`\b(?:npm|pnpm|yarn|bun)(?:[ \t]+-\S+)*(?:[ \t]+run(?:-script)?)?(?:[ \t]+-\S+)*[ \t]+([\w:.-]+)`)
+)
+
 // acts are the parts of a file that say what runs by itself.
-func acts(file, text string) []string {
+func (n *Named) acts(file, text string) []string {
 	switch base := strings.ToLower(path.Base(file)); {
 	case editorTasks.MatchString(file):
 		if !strings.Contains(text, "folderOpen") {
@@ -195,7 +227,7 @@ func acts(file, text string) []string {
 	case base == "cargo.toml":
 		return matchesOf(cargoBuild, text)
 	case manifest.MatchString(file):
-		return installs(text)
+		return installs(text, func(script string) bool { return n.called[script] && base != "composer.json" })
 	}
 	var all []string
 	for _, value := range valuesOf(file, text) {
@@ -247,7 +279,7 @@ func backends(text string) []string {
 	for _, way := range matchesOf(backendIn, text) {
 		for _, q := range quoted.FindAllString(way, -1) {
 			for _, module := range matchesOf(backend, text) {
-				all = append(all, "./"+q[1:len(q)-1]+"/"+strings.ReplaceAll(module, ".", "/"))
+				all = append(all, "./"+q[1:len(q)-1]+"/"+strings.ReplaceAll(module, ".", "/"), "./"+q[1:len(q)-1]+"/"+strings.Split(module, ".")[0])
 			}
 		}
 	}
@@ -264,7 +296,7 @@ var (
 )
 
 // installs are the commands of a manifest that run as packages are installed or somebody commits. Of other scripts that those call, what an interpreter runs: a build names the sources it packs.
-func installs(text string) (all []string) {
+func installs(text string, called func(script string) bool) (all []string) {
 	var parsed map[string]any
 	if json.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &parsed) != nil {
 		return []string{text}
@@ -283,7 +315,7 @@ func installs(text string) (all []string) {
 		}
 	}
 	for name := range scripts {
-		if installing.MatchString(name) {
+		if installing.MatchString(name) || called(name) {
 			call(name)
 		}
 	}
