@@ -235,7 +235,7 @@ func (n *Named) acts(file, text string) []string {
 		if len(value.below) > 0 {
 			last = value.below[len(value.below)-1]
 		}
-		if why, _ := Acts(file); reason(why) == instructsAgents && len(value.below) > 0 && !slices.ContainsFunc(value.below, runs.MatchString) || selects.MatchString(last) {
+		if why, _ := Acts(file); reason(why) == instructsAgents && len(value.below) > 0 && !slices.ContainsFunc(value.below, runs.MatchString) || selects.MatchString(last) || tells.MatchString(last) && strings.ContainsAny(value.text, " \n") {
 			continue
 		}
 		all = append(all, value.text)
@@ -257,6 +257,8 @@ func valuesOf(file, text string) []yamlText {
 var (
 	// runs are the keys of agents' settings below which stands what they run, or read as instructions.
 	runs = lazyregexp.New(`(?i)hook|command|script|helper|status_?line|instructions|context_?file|prompt|output_?style|^(args|run|cmd|read|notify|agents?|skills|rules)$`)
+	// tells are the keys below which stand files to read, or words for an agent, which mention any.
+	tells = lazyregexp.New(`(?i)prompt|instructions`)
 	// selects are the keys of hooks that say for which files they run.
 	selects    = lazyregexp.New(`^(files|exclude|glob|types)$`)
 	cargoBuild = lazyregexp.New(`(?m)^\s*(?:package\.)?build\s*=\s*["']([^"']+)`)
