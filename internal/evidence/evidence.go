@@ -500,6 +500,9 @@ func (s *search) quotes(text, quote string) bool {
 
 // looked is quotes, and whether all places were tried at which the quote may stand.
 func (s *search) looked(text, quote string) (stands, all bool) {
+	if strings.Contains(text, quote) && !silent(quote) { // also with the word itself
+		return true, true
+	}
 	pieces := strings.Split(quote, sanitize.Redacted)
 	for i := range pieces {
 		pieces[i] = strings.TrimSpace(pieces[i])

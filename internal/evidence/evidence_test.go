@@ -175,6 +175,10 @@ func TestQuotesOfOwnWords(t *testing.T) {
 			if got, _, err := c.Place(t.Context(), &f, true); err != nil || got.Status != Verified || got.Quoted != [2]int{2, 2} {
 				t.Errorf("%s: %+v, %v", evidence, got, err)
 			}
+			fact := review.Fact{File: "a.go", Evidence: sanitize.Spelled("if token == \"" + own + "\" { admit() }")}
+			if got, err := c.Fact(t.Context(), &fact, review.Finding{}); err != nil || got.Status != Verified {
+				t.Errorf("the fact %s: %+v, %v", fact.Evidence, got, err)
+			}
 		}
 	}
 }
