@@ -11,6 +11,7 @@ import (
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/prompts"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // FixTool ends a fixer's work (spec.md A5). It only hands over results, so it is not counted as a tool call.
@@ -214,7 +215,7 @@ func (f *fixer) judge(got fixed) error {
 	if len(got.Fixed) > 0 && len(changed) == 0 && !goesOn {
 		return errors.New("nothing in the tree is changed, so nothing is fixed: make the edits, or reject the findings")
 	}
-	diff := f.box.Diff()
+	diff, _ := sanitize.Visible(f.box.Diff())
 	if len(changed) == 0 || diff == f.looked || f.m.left == 0 {
 		return nil
 	}

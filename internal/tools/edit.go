@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/sanitize"
 )
@@ -137,10 +138,16 @@ func (e *Editor) edit(_ context.Context, a editArgs) (Done, error) {
 	if sanitize.StandsFor(a.New) != "" {
 		return Done{}, standsFor("new", a.New)
 	}
+	if !utf8.Valid(data) && strings.ContainsFunc(a.New, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return Done{}, fail(BadArguments, "%.200q is in another encoding than UTF-8: new may hold letters of ASCII alone", e.label(name))
+	}
 	old := e.masked(data)
 	switch n := strings.Count(old.text, a.Old); n {
 	case 1:
 	case 0:
+		if sign := sanitize.StandsFor(a.Old); sign != "" {
+			return Done{}, fail(NotFound, "old holds %s, which stands for a character that is not shown as it is: take a piece of the line without it", sign)
+		}
 		return Done{}, fail(NotFound, "old does not stand in %.200q; copy it exactly, white space included", e.label(name))
 	default:
 		return Done{}, fail(BadArguments, "old stands in %.200q %d times; give more of the lines around it", e.label(name), n)
@@ -205,7 +212,7 @@ func (e *Editor) write(_ context.Context, a writeArgs) (Done, error) {
 
 // standsFor refuses a text that would be written for what it stands for.
 func standsFor(argument, text string) error {
-	return fail(BadArguments, "%s holds %s, which stands for a character that is not shown as it is; leave it where it stands, or write it as an escape of the language", argument, sanitize.StandsFor(text))
+	return fail(BadArguments, "%s holds %s, which stands for a character that is not shown as it is: replace only what stands beside it, or write it as an escape of the language", argument, sanitize.StandsFor(text))
 }
 
 // removeArgs are those of delete_file.

@@ -142,6 +142,17 @@ func TestOwnWordsAreNoMasks(t *testing.T) {
 	}
 }
 
+// A file in another encoding gets letters of ASCII alone: others would be written as UTF-8 among its own.
+func TestOtherEncodingsGetASCII(t *testing.T) {
+	e := editor(t, folder(t, map[string]string{"a.py": "x = 1 # caf\xe9\n"}))
+	if _, err := do(t, e, "edit_file", map[string]any{"path": "a.py", "old": "x = 1", "new": "x = 1 # é"}); err == nil || !strings.Contains(err.Error(), "ASCII alone") {
+		t.Errorf("%v", err)
+	}
+	if _, err := do(t, e, "edit_file", map[string]any{"path": "a.py", "old": "x = 1", "new": "x = 2"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // What stands for a character that nobody sees, or for a byte, is written by no tool: it would take the place of what it stands for (threats.md T806).
 func TestSignsAreNotWritten(t *testing.T) {
 	dir := folder(t, map[string]string{"a.py": "SEP = \"\x1f\"\nEND = \"⟨U+001F⟩\"\n"})
@@ -154,6 +165,14 @@ func TestSignsAreNotWritten(t *testing.T) {
 				t.Errorf("%s writes %s: %v", tool, sign, err)
 			}
 		}
+	}
+	for tool, args := range map[string]map[string]any{"search_code": {"query": "⟨U+001F⟩"}, "read_file": {"path": "a.py"}} {
+		if got, err := do(t, e, tool, args); err != nil || !strings.Contains(got, "SEP = ") {
+			t.Errorf("%s gives %s, %v", tool, got, err)
+		}
+	}
+	if _, err := do(t, e, "edit_file", map[string]any{"path": "a.py", "old": "SEP = \"⟨U+001F⟩\"", "new": "SEP = 1"}); err == nil || !strings.Contains(err.Error(), "take a piece of the line") {
+		t.Errorf("an old text that cannot be found: %v", err)
 	}
 	if _, err := do(t, e, "edit_file", map[string]any{"path": "a.py", "old": "END = \"⟨~U+001F⟩\"", "new": "END = \"⟨~U+001F⟩.\""}); err != nil {
 		t.Error(err)

@@ -74,6 +74,11 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 	if err != nil {
 		return out, err
 	}
+	// asShown reports whether a text matches with its hidden characters as a model is shown them.
+	asShown := func(text string) bool {
+		visible, hidden := sanitize.Visible(text)
+		return len(hidden) > 0 && p.MatchString(visible)
+	}
 	size := 0
 	look := func(name string) bool {
 		if a.Language != "" && !strings.EqualFold(b.o.Language(name), a.Language) {
@@ -89,12 +94,12 @@ func (b *Box) search(ctx context.Context, a searchArgs) (Matches, error) {
 		}
 		out.Files++
 		size += len(text)
-		if !p.MatchString(spelling.Text(sanitize.Spelled(string(text)))) {
+		if raw := spelling.Text(sanitize.Spelled(string(text))); !p.MatchString(raw) && !asShown(raw) && !strings.Contains(a.Query, "REDACTED") { // masking takes its time
 			return true
 		}
 		found := 0
 		for i, l := range splitLines(b.shown(text)) {
-			if !p.MatchString(l) {
+			if !p.MatchString(l) && !asShown(l) {
 				continue
 			}
 			if found++; a.Count || found > perFile || len(out.Matches) == limit {
