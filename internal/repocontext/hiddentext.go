@@ -192,14 +192,14 @@ func namedData(name string) bool {
 // ofData reports whether a name's ending says that the file holds no text, and its place that nothing loads it.
 func ofData(name string) bool { return loaded(name) == "" && namedData(name) }
 
-// packedEndings are the endings of a page or a script that is packed: gzip_static of nginx, Rails and Caddy send such a file without being told to by any text.
-var packedEndings = strings.Fields(`js mjs css html htm wasm svg`)
+// packedEndings are the endings of a page or a script that is packed: gzip_static of nginx, Rails and Caddy send such a file, and Emacs loads it, without being told to by any text.
+var packedEndings = strings.Fields(`js mjs css html htm wasm svg el elc`)
 
 // loaded says why packed data is more than data where it lies: Helm renders all charts of its folder, Terraform installs the providers of its own, the images of
-// databases run what lies in theirs, and servers send app.js.gz for app.js. It is empty for all else.
+// databases run what lies in theirs, Airflow imports what ends as an archive in its own, be it called a picture (threats.md T833), and servers send app.js.gz for app.js. It is empty for all else.
 func loaded(name string) string {
 	dir, base := path.Split(strings.ToLower(name))
-	if strings.Contains("/"+dir, "/docker-entrypoint-initdb.d/") {
+	if strings.Contains("/"+dir, "/docker-entrypoint-initdb.d/") || strings.Contains("/"+dir, "/dags/") {
 		return OmittedArchive
 	}
 	stem := strings.TrimPrefix(path.Ext(strings.TrimSuffix(base, path.Ext(base))), ".")

@@ -74,7 +74,7 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 	zip := "PK\x03\x04" + packed()
 	one := map[string]string{"chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
 		"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip": zip, "public/app.js.gz": gzip + packed(), "docker/docker-entrypoint-initdb.d/02-seed.sql.gz": gzip + packed(), "public/a.HTML.zst": "\x28\xb5\x2f\xfd" + packed(), "public/app.js.br": packed(),
-		"testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed()}
+		"dags/report.zip": zip, "air/dags/doc/flow.png": "\x89PNG\r\n\x1a\n" + packed(), "lisp/a.elc.gz": gzip + packed(), "testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed()}
 	src := &memory{files: map[string]map[string]string{baseID: one, headID: one}}
 	for _, row := range []struct {
 		path   string
@@ -84,7 +84,7 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 		{"chart/charts/a-1.0.0.tgz", diff.Added, OmittedArchive}, {"chart/charts/a-1.0.0.tgz", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive},
 		{"web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Added, OmittedBinary},
 		{".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Deleted, OmittedBinary}, {"pkgs/a.tgz", diff.Modified, OmittedBinary}, {"a.jar", diff.Added, OmittedUnknown},
-		{"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip", diff.Added, OmittedArchive}, {"docker/docker-entrypoint-initdb.d/02-seed.sql.gz", diff.Modified, OmittedArchive}, {"public/app.js.gz", diff.Added, OmittedPacked}, {"public/app.js.gz", diff.Modified, OmittedPacked},
+		{"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip", diff.Added, OmittedArchive}, {"docker/docker-entrypoint-initdb.d/02-seed.sql.gz", diff.Modified, OmittedArchive}, {"dags/report.zip", diff.Added, OmittedArchive}, {"air/dags/doc/flow.png", diff.Added, OmittedArchive}, {"lisp/a.elc.gz", diff.Added, OmittedPacked}, {"public/app.js.gz", diff.Added, OmittedPacked}, {"public/app.js.gz", diff.Modified, OmittedPacked},
 		{"public/a.HTML.zst", diff.Modified, OmittedPacked}, {"public/app.js.br", diff.Modified, OmittedUnknown}, {"testdata/rows.json.gz", diff.Modified, OmittedBinary}, {"testdata/a.tar.gz", diff.Added, OmittedBinary},
 		{"public/app.js.gz", diff.Deleted, OmittedBinary}, {"chart/charts/a-1.0.0.tgz", diff.Deleted, OmittedBinary},
 	} {

@@ -80,8 +80,14 @@ func plain(name string) bool {
 // visible reports whether a character above ASCII is one that people see, and that stands for itself: not the one that
 // replaces what could not be read.
 func visible(r rune) bool {
+	if r == brailleBlank || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) {
+		return false // nobody sees them, though they are letters and marks
+	}
 	return r != utf8.RuneError && (unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) || unicode.Is(unicode.M, r))
 }
+
+// brailleBlank is drawn as a blank.
+const brailleBlank = 0x2800
 
 // Raw gives the name back that a spelling stands for. What is no quoted spelling stands for itself.
 func Raw(spelled string) string {

@@ -166,7 +166,7 @@ func sameLines(root *os.Root, name string, lines []diff.Line) bool {
 	}
 	text := strings.Split(string(data), "\n")
 	return !slices.ContainsFunc(lines, func(l diff.Line) bool {
-		return l.New < 1 || l.New > len(text) || strings.TrimSuffix(text[l.New-1], "\r") != strings.TrimSuffix(l.Text, "\r")
+		return l.New < 1 || l.New > len(text) || strings.TrimSuffix(spelling.Text(text[l.New-1]), "\r") != strings.TrimSuffix(l.Text, "\r")
 	})
 }
 
