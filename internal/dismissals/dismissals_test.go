@@ -32,6 +32,8 @@ func TestRead(t *testing.T) {
 		strings.Replace(good, "mona", "", 1):                             `"who" is empty`,
 		strings.Replace(good, "the pool closes it | twice", " ", 1):      "6 of the 7 fields",
 		strings.Replace(good, "mona", "mo\u202ena", 1):                   "not visible",
+		strings.Replace(good, "mona", "mo\u034fna", 1):                   "not visible",
+		strings.Replace(good, "mona", "mo\u3164na", 1):                   "not visible",
 		strings.Replace(good, "mona", "mo\xffna", 1):                     "not visible",
 		good + strings.Repeat("x", maxLine):                              "more than 2000 bytes",
 	} {

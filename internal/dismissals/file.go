@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Name is the file of a repository that holds its dismissals, at its root.
@@ -113,6 +114,9 @@ func Day(s string) (day, what string) {
 
 // printable reports whether a text has nothing in it that a reader of a diff does not see.
 func printable(s string) bool {
+	if _, hidden := sanitize.Visible(s); len(hidden) > 0 {
+		return false
+	}
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r) })
 }
 

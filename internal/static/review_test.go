@@ -124,6 +124,7 @@ func TestRules(t *testing.T) {
 		{"tag characters", "a.md", "hello \U000E0049\U000E0067 there", "P1 hidden-text:1"},
 		{"a flag of tags", "a.md", "go \U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F team", ""},
 		{"a zero-width space between letters", "a.go", "pass\u200bword := 1", "P2 hidden-text:1"},
+		{"a letter that nobody sees", "a.js", "const { timeout,\u3164} = req.query;", "P2 hidden-text:1"},
 		{"a line that ends in its middle", "requirements.txt", "# see \u0085evil==6.6", "P1 hidden-text:1"},
 		{"the same as JavaScript has it", "a.js", "// safe\u2028steal()", "P1 hidden-text:1"},
 		{"a lone carriage return", "a.py", "# safe\rsteal()", "P1 hidden-text:1"},
