@@ -105,29 +105,29 @@ func (n *Named) names(file, text string) {
 	if marketplace.MatchString(file) {
 		n.offers(file, text)
 	}
-	for _, dir := range matchesOf(elsewhere, text) {
-		for _, folder := range folders[:len(folders):len(folders)] {
-			folders = append(folders, path.Join(folder, dir))
-		}
-	}
+	folders = n.within(folders, matchesOf(elsewhere, text))
 	for _, part := range n.acts(file, text) {
 		part = variable.ReplaceAllString(part, " ")
 		for _, script := range matchesOf(calling, part) {
 			n.called[script] = script != "test" // tests have rules of their own
 		}
-		for _, word := range append(paths(part), modules(part)...) {
+		for _, word := range distinct(append(paths(part), modules(part)...)) {
 			if !strings.ContainsAny(word, "./") || len(word) > mostPath || prose.MatchString(word) && reason(why) != instructsAgents {
 				continue
 			}
 			for _, folder := range folders {
-				n.name(spelling.Fold(path.Join(folder, word)), file)
+				if !n.name(spelling.Fold(path.Join(folder, word)), file) {
+					return
+				}
 			}
 		}
 		for _, run := range append(interpreted.FindAllString(part, -1), modules(part)...) { // interpreters find an ending themselves; a linter is given a folder
-			for _, word := range paths(run) {
+			for _, word := range distinct(paths(run)) {
 				if strings.Contains(word, "/") && len(word) <= mostPath {
 					for _, folder := range folders {
-						n.name(anyEnding+spelling.Fold(path.Join(folder, word)), file)
+						if !n.name(anyEnding+spelling.Fold(path.Join(folder, word)), file) {
+							return
+						}
 					}
 				}
 			}
@@ -146,12 +146,19 @@ func (n *Named) offers(file, text string) {
 			roots = append(roots, v.text)
 		}
 	}
+	if roots = distinct(roots); len(roots) > mostElsewhere {
+		roots, n.beyond = roots[:mostElsewhere], true
+	}
 	for _, v := range values {
 		if len(v.below) == 0 || !slices.Contains(v.below, "source") {
 			continue
 		}
 		for _, root := range roots {
 			for from := path.Dir(path.Dir(file)); ; from = path.Dir(from) {
+				if len(n.plugins) == mostNamed {
+					n.beyond = true
+					return
+				}
 				if folder := path.Join(from, root, v.text); folder != "." {
 					n.plugins[spelling.Fold(folder)] = file
 				}
@@ -179,10 +186,48 @@ const mostPath = 1024
 // anyEnding is before names that may have an ending more: interpreters add theirs.
 const anyEnding = "*/"
 
-func (n *Named) name(name, file string) {
-	if n.by[name] == "" {
+// mostNamed is how many paths are kept, and mostElsewhere in how many other folders the commands of a file are looked for: beyond these any file may be named.
+const (
+	mostNamed     = 500_000
+	mostElsewhere = 20
+)
+
+// name keeps a path; false means that there are too many.
+func (n *Named) name(name, file string) bool {
+	switch {
+	case n.by[name] != "":
+	case len(n.by) == mostNamed:
+		n.beyond = true
+		return false
+	default:
 		n.by[name] = file
 	}
+	return true
+}
+
+// within are folders, and others seen from each of them.
+func (n *Named) within(folders, others []string) []string {
+	all := slices.Clip(folders)
+	for i, other := range distinct(others) {
+		if i == mostElsewhere {
+			n.beyond = true
+			break
+		}
+		for _, folder := range folders {
+			all = append(all, path.Join(folder, other))
+		}
+	}
+	return all
+}
+
+// distinct are words without those that came before.
+func distinct(words []string) []string {
+	seen := make(map[string]bool, len(words))
+	return slices.DeleteFunc(words, func(word string) bool {
+		again := seen[word]
+		seen[word] = true
+		return again
+	})
 }
 
 var (

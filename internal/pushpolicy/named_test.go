@@ -1,6 +1,7 @@
 package pushpolicy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -99,6 +100,29 @@ func TestPluginsOfMarketplaces(t *testing.T) {
 	} {
 		if refused := in.Check([]Change{edit(name)}, nil); len(refused) > 0 != want {
 			t.Errorf("%s: %v", name, refused)
+		}
+	}
+}
+
+// What an author writes into a hook costs no more than there are words in it: many other folders, a deep one, many roots of plugins.
+func TestWhatNamesWithoutEnd(t *testing.T) {
+	deep := strings.Repeat("d/", 1000)
+	var hook, words, market strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&hook, "cd f%d && node a%d/x.js\n", i, i)
+		fmt.Fprintf(&words, "node w%d/x.js\n", i)
+		fmt.Fprintf(&market, `{"pluginRoot": "r%d", "source": "s%d"},`, i, i)
+	}
+	for what, tree := range map[string]map[string]string{
+		"other folders": {".husky/pre-commit": hook.String()}, "deep": {deep + ".husky/pre-commit": words.String()},
+		"roots": {".claude-plugin/marketplace.json": `{"plugins": [` + strings.TrimSuffix(market.String(), ",") + "]}"},
+	} {
+		in := named(t, tree, nil)
+		if !in.Named.beyond || len(in.Named.by) > mostNamed {
+			t.Errorf("%s: beyond %v, %d paths", what, in.Named.beyond, len(in.Named.by))
+		}
+		if refused := in.Check([]Change{edit("src/any.go")}, nil); len(refused) == 0 {
+			t.Errorf("%s: a fix changes what may be named", what)
 		}
 	}
 }
