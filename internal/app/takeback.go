@@ -100,14 +100,12 @@ func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.
 		approved, err := s.reported(ctx, client, pr, set[0].Target)
 		return set[0].CommitStatus, !approved, err
 	}
-	if undue && pr.CrossRepository {
-		if number > 0 {
-			other, err := client.PullRequest(ctx, pr.Repo, number)
-			if err != nil && !errors.Is(err, github.ErrNotFound) {
-				return success, false, err
-			}
-			undue = err != nil || !strange(pr, []review.Person{other.Author})
+	if undue && pr.CrossRepository && number > 0 {
+		other, err := client.PullRequest(ctx, pr.Repo, number)
+		if err != nil && !errors.Is(err, github.ErrNotFound) {
+			return success, false, err
 		}
+		undue = err != nil || !strange(pr, []review.Person{other.Author})
 	}
 	return set[0].CommitStatus, undue, nil
 }

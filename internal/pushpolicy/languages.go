@@ -51,7 +51,7 @@ var languages = []*language{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, replaces: true,
 		collected: []*lazyregexp.Regexp{lazyregexp.New(`(^|/)test_[^/]*\.py$`), lazyregexp.New(`_test\.py$`), lazyregexp.New(`_tests\.py$`), lazyregexp.New(`(^|/)tests?\.py$`), lazyregexp.New(`(^|/)conftest\.py$`)},
 		loads:     lazyregexp.New(`(^|/)__init__\.py$`),
-		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|[^/]*\.egg)/`), // pytest's norecursedirs
+		outside:   lazyregexp.New(`(^|/)(\.[^/]*|_darcs|build|CVS|dist|node_modules|venv|\{arch\}|[^/]*\.egg)/`), // pytest's norecursedirs
 		declares:  lazyregexp.New(`^\s*(?:async )?(?:def (test\w*)\s*\(|class (Test\w*)\b)`),
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +

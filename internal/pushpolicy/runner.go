@@ -18,8 +18,6 @@ func carries(old, name string) bool {
 		return false
 	case l != nil && l.outside != nil && l.outside.MatchString(name) && !l.outside.MatchString(old):
 		return false
-	case slices.Contains(folders(name), "{arch}"): // pytest passes over it
-		return false
 	case !within(platforms(name), platforms(old)):
 		return false
 	case folder != "" && !slices.Contains(folders(name), folder):

@@ -202,11 +202,11 @@ func (b *Box) fileDiff(ctx context.Context, from, to string, f diff.File) string
 		hunks.WriteString(h.Raw)
 	}
 	text := hunks.String()
-	keys := b.keys(ctx, from, to, f, text)
-	if text = sanitize.Spelled(text); !b.o.Unmasked {
-		text = b.known.MaskDiff(text, keys)
+	shown := sanitize.Spelled(text)
+	if !b.o.Unmasked {
+		shown = b.known.MaskDiff(shown, b.keys(ctx, from, to, f, text))
 	}
-	for _, l := range splitLines([]byte(text)) {
+	for _, l := range splitLines([]byte(shown)) {
 		out += cut(l) + "\n"
 	}
 	return out
