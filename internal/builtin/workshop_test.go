@@ -19,7 +19,7 @@ func TestWorkshop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	task := review.Task{Options: review.Options{AllowPaths: []string{"docs/**", "go.*"}}}
+	task := review.Task{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go"}, {Path: "package.json"}, {Path: "key.pem"}}}, Options: review.Options{AllowPaths: []string{"docs/**", "go.*"}}}
 	w, err := openEditor(task, Agent{}, nil)(review.Workspace{Tree: dir, Exclude: []string{"*.pem"}})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +36,7 @@ func TestWorkshop(t *testing.T) {
 		{`{"path":"a.go","old":"package a","new":"package b"}`, ""},
 		{`{"path":"go.mod","old":"module a","new":"module b"}`, ""},
 		{`{"path":"package.json","old":"{}","new":"[]"}`, "protected: "},
+		{`{"path":"b.go","old":"package a","new":"package b"}`, "protected: "},
 		{`{"path":"key.pem","old":"secret","new":"x"}`, "not_found: "},
 	} {
 		_, err := w.Call(t.Context(), "edit_file", []byte(c.args))

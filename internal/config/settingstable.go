@@ -189,7 +189,7 @@ func keys() []key {
 				"`verify_setup` downloads. Without it: none."},
 		{path: "fix.allow_paths", shape: globs(200), field: func(s *Settings) any { return &s.Fix.AllowPaths },
 			operator: "a fix could then change what runs with the repository's own rights",
-			doc:      "Globs of protected paths, and of settings, data and scripts that nobody asked for, that a fix may change all the same, such as `go.mod`."},
+			doc:      "Globs of protected paths, and of files that nobody asked for, that a fix may change all the same, such as `go.mod` or `src/**`."},
 		{path: "fix.untrusted_authors", shape: boolean(), field: func(s *Settings) any { return &s.Fix.UntrustedAuthors },
 			operator: "strangers would have their work done at the operator's expense",
 			doc:      "Lets pull requests be fixed whose author has no write access."},

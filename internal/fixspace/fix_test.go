@@ -60,9 +60,9 @@ END`
 var changed = []string{".gitignore", "a.txt", "b.txt", "c.txt", "ci/base.yml", "ci/head.yml", "ci/run.sh", "d/e/f", "found.txt", "kept/a.txt", "kept/other", "lib/known.txt", "lib/more.txt", "lib/runner",
 	"lib/runner/more", "lib/runner/run.sh", "link", "link/x", "lint", "lint/a.txt", "made/x", "notes", "pwned", "second.txt", "test", "tools/env.sh", "tools/husk/new"}
 
-func (w *world) order() review.FixOrder {
+func (w *world) order(more ...string) review.FixOrder {
 	var brief review.Brief
-	for _, name := range changed {
+	for _, name := range slices.Concat(changed, more) {
 		brief.Files = append(brief.Files, review.BriefFile{Path: name})
 	}
 	finding := func(id string) review.Finding {
@@ -387,7 +387,7 @@ func TestAttacks(t *testing.T) {
 		"a deleted test":                 {"rm sub/test_b.py", "deleted-test"},
 		"every file, deleted":            {"rm -r a.txt b.txt .gitignore go.mod sub", "empty-tree"},
 		"a manifest":                     {"echo 'module y' >go.mod", "protected-path"},
-		"settings nobody asked for":      {"mkdir -p conf; echo x >conf/app.yaml", "unasked-file"},
+		"a file nobody asked for":        {"mkdir -p conf; echo x >conf/app.py", "unasked-file"},
 		"another folder's attributes":    {"echo '* filter=x' >sub/.gitattributes", "gitattributes"},
 		"two names for one file":         {"echo x >A.TXT", "case-collision"},
 		"more than its pull request":     {"for i in $(seq 60); do mkdir -p d; seq 20 >d/$i.txt; done", "scope-brake"},
@@ -440,7 +440,7 @@ func TestIncludesAreProtected(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w := w.in(t)
 			w.script(c.script)
-			o := w.order()
+			o := w.order("ci/base.yml", "ci/head.yml", "ci/run.sh", "tools/setup/index.js")
 			o.Allow, o.Task.BaseSHA = c.allow, base
 			work := w.fix(o)
 			if c.refused == "" && work.Tip == "" || c.refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused) {
@@ -476,7 +476,7 @@ func TestTargetsAreProtected(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w := w.in(t)
 			w.script(c.script)
-			o := w.order()
+			o := w.order("test", "lint", "notes", "lint/a.txt", "test/a.md")
 			o.Task.BaseSHA = c.base
 			work := w.fix(o)
 			if c.refused == "" && work.Tip == "" || c.refused != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused) {
@@ -517,7 +517,7 @@ func TestWhatLinksLeadToIsProtected(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w := w.in(t)
 			w.script(c.script)
-			o := w.order()
+			o := w.order("tools/husk/new", "tools/env.sh")
 			o.Task.BaseSHA = base
 			if work := w.fix(o); len(work.Refusals) != 1 || work.Refusals[0].Rule != "protected-path" || work.Refusals[0].Path != c.refused {
 				t.Errorf("%q, refused: %+v", work.Tip, work.Refusals)
@@ -525,7 +525,7 @@ func TestWhatLinksLeadToIsProtected(t *testing.T) {
 		})
 	}
 	w.script("echo 'assert 1' >checks/a.py")
-	work := w.fix(w.order())
+	work := w.fix(w.order("checks/a.py"))
 	if work.Tip == "" || len(work.Tests) != 1 || !strings.Contains(work.Tests[0], "checks/a.py: existing tests changed, to which a symbolic link leads from tests/a.py") {
 		t.Errorf("%q, %q, refused: %+v", work.Tip, work.Tests, work.Refusals)
 	}
@@ -891,22 +891,4 @@ func TestTheScopeBrakeHoldsAllFixes(t *testing.T) {
 		}
 	}
 	w.left("")
-}
-
-// Folders of tests are those of the merge base: what fixes of this run or an earlier one added frees nothing for a later one (threats.md T821).
-func TestEarlierFixesFreeNothing(t *testing.T) {
-	w := newWorld(t, plainFiles)
-	before := w.base
-	w.commit(map[string]string{"live/test/smoke_test.go": "package live\n"})
-	first := w.commit(map[string]string{"live/test/old.yaml": "x\n"})
-	w.fetch()
-	w.script("echo x >live/test/app.yaml")
-	for base, refused := range map[string]bool{before: true, first: false} {
-		o := w.order()
-		o.First, o.Reviewed, o.From, o.Task.BaseSHA = first, first, first, base
-		work := w.fix(o)
-		if got := len(work.Refusals) == 1 && work.Refusals[0].Rule == "unasked-file" && work.Refusals[0].Path == "live/test/app.yaml"; got != refused || (work.Tip == "") != refused {
-			t.Errorf("the merge base has the test: %v: %q, %+v", !refused, work.Tip, work.Refusals)
-		}
-	}
 }

@@ -24,15 +24,15 @@ func TestAFixIsOneCommit(t *testing.T) {
 				return w.git(w.workspace.Repo.Dir(), "log", "--format=%B", w.base+".."+tip)
 			}
 			w.script(c.script)
-			work := w.fix(w.order())
+			work := w.fix(w.order("a.py"))
 			trailers := "\nprloop-run: " + w.order().Run + "\nprloop-round: 1\n"
 			if got := log(work.Tip); strings.TrimSpace(got) != strings.TrimSpace(c.want+trailers) || len(work.Commits) != 1 {
 				t.Fatalf("%q: %+v", got, work)
 			}
-			if again := w.fix(w.order()); again.Tip != work.Tip {
+			if again := w.fix(w.order("a.py")); again.Tip != work.Tip {
 				t.Errorf("the same work again is %s, was %s", again.Tip, work.Tip)
 			}
-			order := w.order()
+			order := w.order("a.py")
 			order.Try, order.From = 2, work.Tip
 			w.script(`sed -i '$d' b.txt; echo '// c' >>b.txt; git commit -qam "fix: more"`)
 			second := w.fix(order)

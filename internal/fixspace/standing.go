@@ -40,7 +40,6 @@ func Sensitive(ctx context.Context, repo *git.Repository, guidance []string, bas
 func standingIn(ctx context.Context, repo *git.Repository, guidance []string, commits ...string) (*standing, error) {
 	s, whole := &standing{files: []string{}}, repo.Whole()
 	s.included.Instructions.Guidance = guidance
-	var base map[string]string // the objects of the first commit
 	for i, commit := range commits {
 		if commit == "" || slices.Contains(commits[:i], commit) {
 			continue
@@ -54,19 +53,12 @@ func standingIn(ctx context.Context, repo *git.Repository, guidance []string, co
 			return nil, err
 		}
 		s.included.Links.Add(links)
-		sizes, objects := make(map[string]int64, len(entries)), make(map[string]string, len(entries))
+		sizes := make(map[string]int64, len(entries))
 		for _, e := range entries {
-			objects[e.Path] = e.OID
 			sizes[e.Path] = e.Size
 			if i == 0 {
 				s.files = append(s.files, e.Path)
 			}
-		}
-		switch {
-		case i == 0:
-			base = objects
-		case base != nil:
-			s.included.Named.Changed = differing(base, objects)
 		}
 		reading := func(most int) func([]string) (map[string][]byte, error) {
 			return func(names []string) (map[string][]byte, error) { return whole.ReadFiles(ctx, commit, names, most) }
@@ -77,30 +69,11 @@ func standingIn(ctx context.Context, repo *git.Repository, guidance []string, co
 		if err := s.included.Instructions.Add(&s.included.Links, sizes, reading(pushpolicy.InstructionBytes)); err != nil {
 			return nil, err
 		}
-		if err := s.included.Named.Add(&s.included.Links, sizes, reading(pushpolicy.NamedBytes)); err != nil {
-			return nil, err
-		}
-		if err := s.included.Declared.Add(sizes, reading(pushpolicy.DeclaredBytes)); err != nil {
-			return nil, err
-		}
 		if err := s.makefiles.Add(sizes, reading(pushpolicy.MakefileBytes)); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
-}
-
-// differing are the paths at which trees have different objects: what a pull request changes from the merge base to its head. No fix changes what Named protects.
-func differing(base, head map[string]string) map[string]bool {
-	changed := map[string]bool{}
-	for _, tree := range []map[string]string{base, head} {
-		for name := range tree {
-			if base[name] != head[name] {
-				changed[name] = true
-			}
-		}
-	}
-	return changed
 }
 
 // check refuses what changes what the trees protect; allow are doublestar globs the operator opens.

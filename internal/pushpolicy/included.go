@@ -38,10 +38,6 @@ type Included struct {
 	Links Links
 	// Instructions are what agents and reviewers are told in them.
 	Instructions Instructions
-	// Named is what acts in them without anybody running the project.
-	Named Named
-	// Declared is what they depend on.
-	Declared Declared
 }
 
 // Add reads the CI configurations of a tree, and what they name. sizes are its files, in bytes; read gives the content of some of them.
@@ -186,9 +182,9 @@ func (in *Included) matched(name string) bool {
 	return false
 }
 
-// part says why a file is a part of a CI, of instructions, or of what acts by itself.
+// part says why a file is a part of a CI, or of instructions.
 func (in *Included) part(name string) string {
-	return cmp.Or(in.why(name), in.Instructions.why(name), in.Named.why(name))
+	return cmp.Or(in.why(name), in.Instructions.why(name))
 }
 
 // Check refuses changes of what is included, and of what links give a protected name; allow are doublestar globs the operator opens.
@@ -199,9 +195,6 @@ func (in *Included) Check(changes []Change, allow []string) (refused []review.Re
 		}
 		for _, name := range c.names() {
 			why := cmp.Or(in.part(name), in.Links.protected(name, func(alias string) string { return cmp.Or(Protected(alias), in.part(alias)) }))
-			if why == "" && c.fresh() && name == c.Path {
-				why = in.Declared.why(name)
-			}
 			if why != "" {
 				refused = append(refused, refuse(RuleProtectedPath, name, why))
 				break

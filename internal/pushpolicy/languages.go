@@ -2,8 +2,10 @@ package pushpolicy
 
 import (
 	"path"
+	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
@@ -189,16 +191,21 @@ var unlisted = &language{
 	skip: lazyregexp.New(`\berror\.SkipZigTest\b|^\s*@test_(?:skip|broken)\b`),
 }
 
-// untested are pages and data among what source knows, tested are sources that it does not know.
+// code are the languages of sources, and codeEndings the endings of those whose language nobody here has a name for.
 var (
-	untested = lazyregexp.New(`(?i)\.(html?|xhtml|css|pcss|postcss|s[ac]ss|less|styl|sql|graphqls?|gql|proto|thrift|mdx?|markdown|rst|adoc|asciidoc|org|tex|texi|texinfo|bib|pod|typ|ipynb|a?xaml|qml|astro)$`)
-	tested   = lazyregexp.New(`(?i)\.(d|odin|move|cairo|nr|sw|ak|roc|v|el|fnl|janet)$`)
+	code = []string{
+		"go", "python", "javascript", "typescript", "tsx", "java", "ruby", "rust", "c", "c++", "c#", "php", "kotlin", "scala", "clojure", "swift", "objective-c", "objective-c++",
+		"dart", "lua", "perl", "r", "julia", "haskell", "ocaml", "f#", "visual basic .net", "elixir", "erlang", "elm", "zig", "nim", "crystal", "pascal", "fortran", "fortran free form",
+		"cobol", "assembly", "solidity", "cuda", "glsl", "verilog", "systemverilog", "vhdl", "common lisp", "scheme", "racket", "vue", "svelte",
+	}
+	codeEndings = lazyregexp.New(`(?i)\.(robot|hurl|pyx|pxd|pxi|coffee|purs|resi?|rei?|gleam|hx|raku|rakumod|ad[bs]|vala|vapi|vy|gd|cls|trigger|abap|stan|lean|lhs|yy?|l|mly|mll|pest|g4|hlsl|wgsl|metal|` +
+		`cppm|ixx|tcc|txx|d|odin|move|cairo|nr|sw|ak|roc|v|el|fnl|janet)$`)
 )
 
 // languageOf is the language of a file name, nil for what is no source.
 func languageOf(name string) *language {
 	l := listed(name)
-	if l == nil && (tested.MatchString(name) || source(name) && !pages.MatchString(name) && !untested.MatchString(name)) {
+	if l == nil && (codeEndings.MatchString(name) || slices.Contains(code, lang.Of(name))) {
 		return unlisted
 	}
 	return l

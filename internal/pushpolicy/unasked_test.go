@@ -15,7 +15,7 @@ func asked(stood ...string) Asked {
 		Brief: review.Brief{Files: []review.BriefFile{{Path: "app/settings.yaml"}, {Path: "ops/new.sh", OldPath: "ops/old.sh"}, {Path: `"odd\tname.json"`}, {Path: "web/locales/en.json"}}},
 		Fix: &review.FixPayload{
 			IssuesToFix: []review.Finding{
-				{File: "deploy/dev/values.yaml", Title: "The key is not in web/texts/de.json", Description: "Neither is it in `fr.json`, values.yaml sets no limit.", Suggestion: "Run the release and test VERSION."},
+				{File: "deploy/dev/values.yaml", Title: "The key is not in web/texts/de.json", Description: "Neither is it in `fr.json`, values.yaml sets no limit.", Suggestion: "Run the release and test VERSION, and say so in the README."},
 				{File: "a.go", Evidence: "include: ci/steps.yml", Assessment: &review.Assessment{Reason: "It also stands in conf/base.ini.", Fact: &review.Fact{File: "data/rates.bin"}}},
 			},
 			OptionalIssues: []review.Finding{
@@ -26,38 +26,29 @@ func asked(stood ...string) Asked {
 	}, stood)
 }
 
+// A fix changes what the pull request changes, what a finding names that has to be fixed, and tests by their own names (threats.md T733, T820, T822).
 func TestUnasked(t *testing.T) {
-	stood := []string{"ui/locales/de.json", "src/main/resources/application.yml", "CHANGELOG", "docs/deps.txt", "app/src/main/res/values/strings.xml", "appsettings.json", "environments/test/main.tf",
-		"features/flags.yaml", "pkg/a_test.go", "pkg/deep/a.json", "tests/all.yaml", "tests/fixtures/x.toml", "tests/web.yaml.j2", "tests/unit/log.conf", "src/features/cart/cart.ts", "src/features/cart/cart.spec.ts", "src/features/flags/prod.yaml",
-		"environments/test/inventory.py", "environments/test/group_vars/all.yml", "lib/testing/__init__.py", "lib/testing/x.json", "spec/generate.py", "spec/pipeline.yml", "src/main/java/shop/test/LoadTest.java", "src/main/java/shop/test/x.json", "tests/unit/test_a.py", "e2e/run.sh", "api/openapi.yaml", "openapi-deployment.yaml", "charts/app/Chart.yaml", "charts/app/templates/web.yaml",
-		"roles/locale/tasks/main.yml", "clusters/translations/x.yaml", "src/infra/resources/main.tf", "tests/main.tf", "schema.prisma", "web.yaml.ftl", "scripts/changelog", "ui/locales/x.tf.json", "mail/templates/a.html"}
+	stood := []string{"crates/a/Cargo.toml", "web/package.json", "environments/test/inventory.py", "tests/all.yaml", "ui/locales/de.json"}
 	for name, want := range map[string]bool{
-		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, // of the pull request
-		"deploy/dev/values.yaml": true, "data/rates.bin": true, // what findings are about
-		"web/texts/de.json": true, "x/web/texts/de.json": true, "web/locales/fr.json": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, "conf/base.ini": true, "VERSION": true, // what they name
-		"tools/ship.sh": false, "tools/ship.toml": false, // what an agent offers (threats.md T822)
-		"texts/de.json": false, "other/fr.json": false, "deploy/prod/values.yaml": false, "web/locales/it.json": false, "web/locales/xfr.json": false, "release": false, "bin/release": false, "test": false,
-		"limits.toml": false, "ci/steps.yml": false, // the last stands in code that a finding quotes
-		"any/source.go": true, "docs/page.md": true, "web/page.html": true, "db/1.sql": true, "new/module.py": true, "a.pyx": true, "x.twig": true, // source, pages and prose
-		"page.html.erb": true, "mail.html.j2": true, "model.go.tmpl": true, "web.yaml.erb": false, "helmfile.yaml.gotmpl": false, "init.sh.tmpl": false, "sudoers.j2": false, "x.tmpl": false, "card.hbs": true, "card.html.twig": true, "app.yaml.hbs": false, "nginx.conf.ejs": false, "rel/env.sh.eex": false, "rel/vm.args.eex": false, "page.html.heex": true, "x.heex": true, "nginx.conf.templ": false, "x.coffee.erb": true, // what templates make
-		"ui/locales/de.json": true, "src/main/resources/application.yml": true, "CHANGELOG": true, "app/src/main/res/values/strings.xml": true, "appsettings.json": true, // data that stands
-		"api/openapi.yaml": true, "docs/deps.txt": false, "openapi-deployment.yaml": false, "roles/locale/tasks/main.yml": false, "clusters/translations/x.yaml": false, "src/infra/resources/main.tf": false, "schema.prisma": false, "web.yaml.ftl": false, "ui/locales/new.json": false, "clusters/locales/evil.yaml": false, "docs/new.txt": false,
-		"pkg/testdata/a.json": true, "pkg/a.snap": true, "tests/unit/data/a.yaml": true, "tests/fixtures/new.yaml": true, "pkg/a.approved.json": true, "features/shop/login.feature": true, // tests and what belongs to them
-		"pkg/testdata/a.yaml": false, "pkg/b.json": false, "tests/unit/a.json": false, "tests/run.sh": false, "tests/fixtures/x.toml": false, "tests/unit/pyvenv.cfg": false, "tests/unit/activate": false, "tests/unit/log.conf": false, "tests/web.yaml.j2": false, // where no such data stood, and what is none (threats.md T823)
-		"src/features/flags/prod.yaml": false, "src/features/flags/publish.sh": false, "environments/test/group_vars/all.yml": false, "lib/testing/x.json": false, "spec/pipeline.yml": false, "src/main/java/shop/test/x.json": false, // where the program stands (threats.md T820)
-		"environments/test/main.tf": false, "environments/test/new.tf": false, "features/flags.yaml": false, "prod/test_evil.tf": false, "charts/test-evil.yaml": false, "clusters/tests/evil.yaml": false, "e2e/run.sh": false,
-		"tests/main.tf": false, "tests/evil/main.tf": false, "tests/evil/main.tf.json": false, "tests/x.auto.tfvars.json": false, "tests/main.tofu": false, "ui/locales/x.tf.json": false, "fixtures/a.json": false, "evil.verified.yaml": false, "pkg/evil.verified.tf": false, "clusters/testdata/evil.yaml": false, "prod/evil.verified.tf": false, "policy.rego": false, "cron.d/test-evil": false,
-		"charts/app/templates/evil.md": false, "charts/app/templates/tests/evil.py": false, "mail/templates/b.html": true, "src/evil.d": false, // what Helm and make read
-		"scripts/changelog": false, "scripts/x.sh": false, "x.ps1": false, "infra/main.tf": false, "tools/x.bzl": false, "jobs/x.groovy": false, "x.mk": false, "a.xml": false, "notes.txt": false, "Procfile": false, "x.unheard": false,
+		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, "web/locales/en.json": true, // of the pull request
+		"deploy/dev/values.yaml": true, "a.go": true, // what findings are about
+		"web/texts/de.json": true, "conf/base.ini": true, "data/rates.bin": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, // what findings name
+		"web/locales/fr.json": true, "fr.json": true, "app/values.yaml": true, "VERSION": true, "release": false, "test": false, "prod/values.yaml": false, "other/VERSION": false, // by a name alone
+		"README.md": true, "app/README": true, "docs/README.md": false,
+		"deploy/prod/values.yaml": false, "tools/ship.sh": false, "tools/ship.toml": false, "ci/steps.yml": false, // of an offer, or quoted
+		"app/settings_test.go": true, "x/y/test_a.py": true, "src/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/CartTest.java": true, "crates/a/tests/it.rs": true, "web/test/cart.js": true, // tests
+		"src/__snapshots__/a.ts.snap": true, "out.golden": true, "t/01-load.t": true, "features/cart.feature": true, "test/all.bats": true, "test/all.robot": true, "src/test_list.zig": true,
+		"crates/b/tests/it.rs": false, "test/cart.js": false, "environments/test/inventory.py": false, "environments/test/group_vars/all.yml": false, "features/flags.yaml": false, // called like some
+		"tests/all.yaml": false, "tests/new.yaml": false, "tests/conftest.py": false, "tests/pyvenv.cfg": false, "src/setupTests.ts": false, "tests/main.tf": false, "prod.test.yaml": false, "cron.d/test-evil": false,
+		"test_deploy.sh": false, "policy_test.rego": false, "x.tftest.hcl": false, "node_modules/a/b.test.js": false, "dist/test_a.py": false, "testdata/a_test.go": false, "src/main/java/shop/LoadTest.java": false,
+		"b.go": false, "app/b.go": false, "docs/a.md": false, "ui/locales/de.json": false, "CHANGELOG": false, "x.html": false, "x.sql": false, "x.unheard": false, "scripts/postinstall.js": false, // anything else
 	} {
 		if got := asked(stood...).Refuse(name) == ""; got != want {
 			t.Errorf("%q may be changed: %v", name, got)
 		}
 	}
-	for _, name := range []string{"tests/new.yaml", "ui/locales/new.json"} { // to tell a fixer early
-		if why := asked().Refuse(name); why != "" {
-			t.Errorf("%q where no tree is known: %s", name, why)
-		}
+	if why := asked().Refuse("crates/b/tests/it.rs"); why != "" { // to tell a fixer early
+		t.Errorf("where no tree is known: %s", why)
 	}
 }
 
@@ -76,17 +67,17 @@ func TestNamesInWords(t *testing.T) {
 }
 
 func TestUnaskedChanges(t *testing.T) {
-	changes := []Change{edit("app/settings.yaml"), edit("any.go"), add("new.yaml", "x"), rename("app/settings.yaml", "settings.yaml"), remove("old.toml")}
+	changes := []Change{edit("app/settings.yaml"), edit("any.go"), add("any_test.go", "x"), add("new.yaml", "x"), rename("app/settings.yaml", "settings.yaml"), remove("old.toml")}
 	var got []string
-	for _, r := range asked("any.go").Check(changes, []string{"old.*"}) {
+	for _, r := range asked().Check(changes, []string{"old.*"}) {
 		got = append(got, r.Rule+" "+r.Path)
 	}
-	if want := []string{RuleUnasked + " new.yaml", RuleUnasked + " settings.yaml"}; !slices.Equal(got, want) {
+	if want := []string{RuleUnasked + " any.go", RuleUnasked + " new.yaml", RuleUnasked + " settings.yaml"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	linked := asked("conf/app.yaml", "docs")
-	linked.Links.Add(map[string]string{"conf/app.yaml": "../app.md", "docs": "text"})
-	if got := linked.Check([]Change{edit("app.md"), edit("text/a.md")}, nil); len(got) != 1 || got[0].Path != "app.md" {
+	linked := asked()
+	linked.Links.Add(map[string]string{"conf/app.yaml": "../app_test.go", "docs": "text"})
+	if got := linked.Check([]Change{edit("app_test.go"), edit("text/a_test.go")}, nil); len(got) != 1 || got[0].Path != "app_test.go" {
 		t.Errorf("what links lead to: %v", got)
 	}
 	if got := (Asked{}).Check([]Change{edit("a.yaml")}, nil); len(got) != 1 {
@@ -111,19 +102,5 @@ func TestBeside(t *testing.T) {
 	got := AskedOf(task, nil).Beside([]Change{{Path: "a.go"}, {Path: "caf\xe9.go"}, {Path: "b.go"}, {Path: "c.go"}, {Path: "d/new.go"}})
 	if want := []string{"c.go", "d/new.go"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// What packages keep for their tests is free in the layouts that runners have: the folder of one runner, the folder of tests beside a manifest, a folder of data above tests.
-func TestFixturesOfRunners(t *testing.T) {
-	stood := []string{"package.json", "test/cart.js", "test/data/a.json", "crates/a/Cargo.toml", "crates/a/tests/it.rs", "crates/a/tests/data/a.json", "src/__tests__/a.ts", "src/__fixtures__/x.json", "cypress/e2e/login.ts", "cypress/fixtures/user.json",
-		"testdata/a.json", "internal/x/x_test.go", "environments/test/inventory.js", "environments/test/all.yml"}
-	for name, want := range map[string]bool{
-		"test/data/b.json": true, "crates/a/tests/data/b.json": true, "src/__fixtures__/y.json": true, "cypress/fixtures/b.json": true, "testdata/b.json": true,
-		"testdata/b.yaml": false, "fixtures/a.json": false, "crates/b/tests/data/b.json": false, "environments/test/all.yml": false, "src/__fixtures__/run.sh": false,
-	} {
-		if got := asked(stood...).Refuse(name) == ""; got != want {
-			t.Errorf("%q may be changed: %v", name, got)
-		}
 	}
 }
