@@ -308,14 +308,16 @@ func (l *Loop) stillPasses(ctx context.Context, steps Steps, req Request, p *pro
 		return result, nil
 	}
 	why, err := doJSON(ctx, steps, "hear what was said at the end", l.still(req, p))
+	refused := false
 	if err == nil && why == "" && req.gates() {
+		refused = true
 		why, err = doJSON(ctx, steps, "reports at the end", func(ctx context.Context) (string, error) { return l.refusedAtTheEnd(ctx, req, p) })
 	}
 	if err != nil || why == "" {
 		return result, err
 	}
 	out := superseded(req, *p, result.URL, why)
-	out.Comments = result.Comments
+	out.Comments, out.Refused = result.Comments, refused
 	return out, nil
 }
 

@@ -290,7 +290,9 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		return none, false, err
 	}
 	if overtaken != "" {
-		return superseded(req, *p, snap.PR.URL, overtaken), false, nil
+		out := superseded(req, *p, snap.PR.URL, overtaken)
+		out.Refused = true
+		return out, false, nil
 	}
 	in = judged.Inputs
 	p.objected = judged.Result.Receipt.Objected

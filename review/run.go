@@ -151,7 +151,9 @@ type RunResult struct {
 	// Gate is what the commit status says of the run; nil where none is set (decision 52).
 	Gate *Gate `json:"gate,omitempty"`
 	// Again is the earlier run that came to this verdict at the same commit; nobody was asked and nothing was posted. Empty otherwise.
-	Again     string    `json:"again,omitempty"`
+	Again string `json:"again,omitempty"`
+	// Refused is true where the run would have let the change pass, and one that is not on record here refused the same commit meanwhile: the word is that one's.
+	Refused   bool      `json:"refused,omitempty"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
 	Artifacts string    `json:"artifacts,omitempty"`

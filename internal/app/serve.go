@@ -47,6 +47,11 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 			if r.Outcome == review.Superseded {
 				known.Overtaken = cmp.Or(known.Overtaken, r.ID)
 				known.Unjudged = known.Unjudged || !judged
+				if refused, err := s.refused(ctx, pr, r.ID); err != nil {
+					return known, err
+				} else if refused && !judged {
+					known.Stopped = "run " + r.ID + " ended because another machine refused the commit"
+				}
 			}
 			judged = judged || slices.Contains(decided, r.Outcome)
 		}
@@ -91,6 +96,17 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 		}
 	}
 	return known, nil
+}
+
+// refused reports whether a run ended because another machine refused the same commit for the same base. The word is that one's: to ask reviewers again until they agree is no
+// review (threats.md T841).
+func (s *Service) refused(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+	ended, err := s.store.Run(ctx, run)
+	if err != nil || ended.Result == nil || !ended.Result.Refused {
+		return false, err
+	}
+	same, _, err := s.sameBase(ctx, pr, run)
+	return same, err
 }
 
 // Said reports whether people who may block say something else now in the threads of an open pull request than what was heard when its head was judged. It rests on what
