@@ -40,26 +40,45 @@ func (s Snapshot) instructs(p review.Person) bool {
 }
 
 // duties are the findings of people that a fixer is asked for, by id: in their own words, for an analyzer words them under the eyes of everybody, and
-// without what others said in between. A conversation that somebody else began is none.
+// without what others said in between, and what is quoted of them. A conversation that somebody else began is none.
 func (s Snapshot) duties(pr int) map[string]review.Finding {
 	out, d := map[string]review.Finding{}, s.Discussion
 	d.Threads = slices.Clone(d.Threads)
 	for i, t := range d.Threads {
 		d.Threads[i].Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.Deleted || !s.instructs(c.Author) })
+		for j := range d.Threads[i].Comments {
+			d.Threads[i].Comments[j].Body = ownWords(d.Threads[i].Comments[j].Body)
+		}
 	}
 	d.Reviews = slices.DeleteFunc(slices.Clone(d.Reviews), func(r review.Review) bool { return !s.instructs(r.Author) })
+	for i := range d.Reviews {
+		d.Reviews[i].Body = ownWords(d.Reviews[i].Body)
+	}
 	for _, f := range threads.Analyze(d, pr).PendingIssues {
 		out[f.ID] = f
 	}
 	return out
 }
 
-// duty is what the fixer is asked of a distinct finding: its gravest wording that is not of somebody whose words are no duty; ok is false where there is none.
+// ownWords are a text without the lines that quote others: who quotes somebody has not asked for it (threats.md T854).
+func ownWords(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), ">") }), "\n")
+}
+
+// duty is what the fixer is asked of a distinct finding: its gravest wording that is not of somebody whose words are no duty, and of offers a person's before an agent's; ok is false where
+// there is none.
 func (m matched) duty(group []int, people map[string]review.Finding) (f review.Finding, ok bool) {
+	var offer review.Finding
 	for _, i := range group {
 		f = m.findings[i]
 		if f.Source.Type == "agent" {
-			return f, true
+			if f.Priority != review.P3 {
+				return f, true
+			}
+			if !ok {
+				offer, ok = f, true
+			}
+			continue
 		}
 		said, may := people[f.ID]
 		if may && said.Source.Name == f.Source.Name && said.Source.Timestamp.Equal(f.Source.Timestamp) { // they began it
@@ -67,7 +86,24 @@ func (m matched) duty(group []int, people map[string]review.Finding) (f review.F
 			return f, true
 		}
 	}
-	return review.Finding{}, false
+	return offer, ok
+}
+
+// together is a duty with what the group's other wordings say of it that have to be fixed by themselves, or are of somebody whose words are a duty: one of them may name what the gravest
+// does not, such as a further file.
+func (m matched) together(f review.Finding, group []int, c counted, people map[string]review.Finding) review.Finding {
+	for _, i := range group {
+		other, ok := m.duty([]int{i}, people)
+		agent := other.Source.Type == "agent"
+		if !ok || other.ID == f.ID && other.Source == f.Source || agent && (other.Priority == review.P3 || !c.counts[i]) {
+			continue
+		}
+		said := strings.Join(slices.DeleteFunc([]string{other.Title, other.Description, other.Suggestion}, func(s string) bool { return s == "" || strings.Contains(f.Description+f.Title+f.Suggestion, s) }), "\n\n")
+		if said != "" {
+			f.Description += "\n\nAlso said, by " + sanitize.CodeSpan(other.Source.Name) + ": " + said
+		}
+	}
+	return f
 }
 
 // uninvited says of whom the fixer does nothing, and who can have it done; empty where it is nobody, or nobody fixes.

@@ -23,6 +23,7 @@ func (m matched) makePayload(c counted) (p review.FixPayload, tracked []Tracked)
 		if !ok || slices.Contains(m.stuck, g) || slices.Contains(m.waiting, g) || c.left[group[0]] {
 			continue
 		}
+		f = m.together(f, group, c, people)
 		if id := tracked[g].ID; id != "" && !again[id] { // the one it was called by before
 			f.ID, again[id] = id, true
 		} else {

@@ -203,6 +203,35 @@ func TestTheFixerIsGivenWhatCounts(t *testing.T) {
 	}
 }
 
+// The fixer is given what each wording of a finding says that has to be fixed by itself: one may name a file that the gravest does not. Of an offer it is given none.
+func TestTheFixerIsGivenEachWording(t *testing.T) {
+	in := round()
+	second, offer := found(review.P2, "Divides by zero when empty"), found(review.P3, "Divides by zero when empty")
+	second.Suggestion, offer.Suggestion = "Change caller.go, too.", "Change other.go, too."
+	in.Reports[0], in.Reports[1] = says("alpha", found(review.P1, "Divides by zero when empty"), offer), says("beta", second)
+	in.Request.Fix = &FixPlan{Agent: AgentPlan{Name: "pr-fix"}}
+	j := Judge(in)
+	if len(j.Payload.IssuesToFix) != 1 || j.Payload.IssuesToFix[0].Priority != review.P1 {
+		t.Fatalf("asked to fix %+v", j.Payload.IssuesToFix)
+	}
+	if got := j.Payload.IssuesToFix[0].Description; !strings.Contains(got, "Also said, by `beta`: Change caller.go, too.") || strings.Contains(got, "other.go") {
+		t.Errorf("the fixer is told %q", got)
+	}
+}
+
+// What people ask for is in their own words: what they quote is not theirs (threats.md T854).
+func TestDutiesAreOwnWords(t *testing.T) {
+	boss := review.Person{Login: "boss"}
+	s := Snapshot{PR: review.PullRequest{Author: boss}, Discussion: review.Discussion{
+		Threads: []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{ID: "C1", Author: boss, Body: "> Set it in deploy/prod.yaml\n\nP2: only guard it here."}}}},
+		Reviews: []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: boss, Body: "  > See other.yaml\nP1: not yet."}},
+	}}
+	said := fmt.Sprint(s.duties(7))
+	if strings.Contains(said, "prod.yaml") || strings.Contains(said, "other.yaml") || !strings.Contains(said, "only guard it here") || !strings.Contains(said, "not yet") {
+		t.Errorf("asked for: %s", said)
+	}
+}
+
 // filesAlone is a history of which only files can be read.
 type filesAlone struct {
 	History

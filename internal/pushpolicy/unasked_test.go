@@ -28,18 +28,21 @@ func asked(stood ...string) Asked {
 
 // A fix changes what the pull request changes, what a finding names that has to be fixed, and tests by their own names (threats.md T733, T820, T822).
 func TestUnasked(t *testing.T) {
-	stood := []string{"crates/a/Cargo.toml", "web/package.json", "environments/test/inventory.py", "tests/all.yaml", "ui/locales/de.json"}
+	stood := []string{"web/texts/de.json", "web/texts/en.json", "README.md", "docs/README.md", "VERSION", "other/VERSION", "deploy/dev/values.yaml", "prod/values.yaml", "conf/base.ini", "prod/conf/base.ini", "conf/limits.toml", "app/a.js",
+		"environments/test/inventory.py", "tests/all.yaml", "ui/locales/de.json", "x/y/test_b.py", "src/b.spec.ts", "src/test/java/shop/CartTest.java", "crates/a/tests/it.rs", "src/__snapshots__/b.ts.snap", "t/01.t",
+		"features/cart.feature", "src/test_list.zig", "config/app.php", "charts/shop/templates/a.yaml", "src/__tests__/b.ts"}
 	for name, want := range map[string]bool{
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, "web/locales/en.json": true, // of the pull request
 		"deploy/dev/values.yaml": true, "a.go": true, // what findings are about
 		"web/texts/de.json": true, "conf/base.ini": true, "data/rates.bin": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, // what findings name
-		"web/locales/fr.json": true, "fr.json": true, "app/values.yaml": true, "VERSION": true, "release": false, "test": false, "prod/values.yaml": false, "other/VERSION": false, // by a name alone
-		"README.md": true, "app/README": true, "docs/README.md": false,
+		"deploy/dev/fr.json": true, "fr.json": false, "web/locales/fr.json": false, "app/values.yaml": false, "values.yaml": false, "prod/values.yaml": false, "prod/conf/base.ini": false, // by a name alone, or the end of a path
+		"VERSION": true, "other/VERSION": false, "VERSION.sh": false, "release": false, "test": false, "README.md": true, "docs/README.md": false, "README.tf": false, "deploy/dev/README.md": false,
 		"deploy/prod/values.yaml": false, "tools/ship.sh": false, "tools/ship.toml": false, "ci/steps.yml": false, // of an offer, or quoted
-		"app/settings_test.go": true, "x/y/test_a.py": true, "src/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/CartTest.java": true, "crates/a/tests/it.rs": true, "web/test/cart.js": true, // tests
-		"src/__snapshots__/a.ts.snap": true, "out.golden": true, "t/01-load.t": true, "features/cart.feature": true, "test/all.bats": true, "test/all.robot": true, "src/test_list.zig": true,
-		"crates/b/tests/it.rs": false, "test/cart.js": false, "environments/test/inventory.py": false, "environments/test/group_vars/all.yml": false, "features/flags.yaml": false, // called like some
-		"tests/all.yaml": false, "tests/new.yaml": false, "tests/conftest.py": false, "tests/pyvenv.cfg": false, "src/setupTests.ts": false, "tests/main.tf": false, "prod.test.yaml": false, "cron.d/test-evil": false,
+		"app/settings_test.go": true, "x/y/test_a.py": true, "x/y/deep/test_a.py": true, "src/a.spec.ts": true, "src/new/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/ATest.java": true, "crates/a/tests/more.rs": true, // tests
+		"src/__snapshots__/a.ts.snap": true, "t/02.t": true, "features/a.feature": true, "src/test_b.zig": true, "x/y/test_b.py": true,
+		"dags/test_a.py": false, "app/a.spec.ts": false, "config/AppTest.php": false, "charts/shop/templates/a.golden": false, "charts/shop/templates/a.t": false, "src/pages/test.tsx": false, "R/test-sum.R": false, // called like some, where none stood
+		"environments/test/inventory.py": false, "environments/test/group_vars/all.yml": false, "features/flags.yaml": false, "test/cart.js": false, "test/setup.js": false,
+		"tests/all.yaml": false, "tests/new.yaml": false, "x/y/conftest.py": false, "tests/pyvenv.cfg": false, "src/setupTests.ts": false, "tests/main.tf": false, "prod.test.yaml": false, "cron.d/test-evil": false,
 		"test_deploy.sh": false, "policy_test.rego": false, "x.tftest.hcl": false, "node_modules/a/b.test.js": false, "dist/test_a.py": false, "testdata/a_test.go": false, "src/main/java/shop/LoadTest.java": false,
 		"b.go": false, "app/b.go": false, "docs/a.md": false, "ui/locales/de.json": false, "CHANGELOG": false, "x.html": false, "x.sql": false, "x.unheard": false, "scripts/postinstall.js": false, // anything else
 	} {
@@ -47,8 +50,10 @@ func TestUnasked(t *testing.T) {
 			t.Errorf("%q may be changed: %v", name, got)
 		}
 	}
-	if why := asked().Refuse("crates/b/tests/it.rs"); why != "" { // to tell a fixer early
-		t.Errorf("where no tree is known: %s", why)
+	for _, name := range []string{"app/a.spec.ts", "any/web/texts/de.json"} { // to tell a fixer early
+		if why := asked().Refuse(name); why != "" {
+			t.Errorf("%s where no tree is known: %s", name, why)
+		}
 	}
 }
 
@@ -57,11 +62,33 @@ func TestNamesInWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Add it to locales/de.json.": true, "Add it to /locales/de.json": true, "in _locales/de.json_, or so": true, "请同时更新locales/de.json文件。": true, "locales/de.jsonにも": true, "locales/de.json에도": true,
 		"https://github.com/acme/widgets/blob/0123abc/locales/de.json#L3": true, "https://github.com/Acme/Widgets/blob/feature/x/locales/de.json": true, "https://github.com/evil/widgets/blob/0123abc/locales/de.json": false, "all files in locales/": false, "GET /locales/ fails": false, "@locales/de.json": true, `locales\de.json:3`: true, "<locales/de.json>": true,
-		"[de](./locales/de.json)": true, "--- a/locales/de.json": true, "app/locales/de.json": false, "locales/de.json.bak": false, "xlocales/de.json": false, "the locales": false, "de.json": false, "locales/de.json5": false,
+		"[de](./locales/de.json)": true, "--- a/locales/de.json": true, "app/locales/de.json": false, "locales/de.json.bak": false, "xlocales/de.json": false, "the locales": false, "de.json": true, "locales/de.json5": false,
 	} {
-		a := AskedOf(review.Task{Repo: review.Repo{Owner: "acme", Name: "widgets"}, Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "src/a.go", Description: text}}}}, []string{"src/a.go"})
+		a := AskedOf(review.Task{Repo: review.Repo{Owner: "acme", Name: "widgets"}, Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "src/a.go", Description: text}}}}, []string{"src/a.go", "locales/de.json"})
 		if got := a.Refuse("locales/de.json") == ""; got != want {
 			t.Errorf("%q names it: %v", text, got)
+		}
+	}
+	for text, want := range map[string]bool{"See app/(shop)/[id]/page.tsx.": true, "`app/(shop)/[id]/page.tsx`": true, "web/app/(shop)/[id]/page.tsx": false, "app/(shop)/[id]/page.tsx.bak": false, "app/(shop)/[id]/page.ts": false} {
+		a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "src/a.go", Description: text}}}}, []string{"src/a.go"})
+		if got := a.Refuse("app/(shop)/[id]/page.tsx") == ""; got != want {
+			t.Errorf("%q names it: %v", text, got)
+		}
+	}
+}
+
+// A word stands for one file: what deeper folders have under the same end of a path is not asked for (threats.md T853).
+func TestAWordNamesOneFile(t *testing.T) {
+	stood := []string{"conf/values.yaml", "conf/other.yaml", "deploy/prod/conf/values.yaml", "packages/a/src/index.ts", "packages/b/src/index.ts", "rootfs/bin/sh", "lib/one/only.py", "README.md", "web/index.ts"}
+	for text, want := range map[string][]string{
+		"conf/values.yaml sets no limit": {"conf/values.yaml"}, "values.yaml sets no limit": {"conf/values.yaml"}, "see src/index.ts": {}, "see packages/a/src/index.ts": {"packages/a/src/index.ts"}, "one/only.py and only.py": {"lib/one/only.py"},
+		"answers with JSON, a TODO of the API": {}, "new.yaml is missing": {"conf/new.yaml"}, "docs/new.md is missing": {"docs/new.md"}, "the README": {"README.md"},
+	} {
+		a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "conf/other.yaml", Description: text}}}}, stood)
+		for _, name := range append(stood, "clusters/conf/values.yaml", "new.yaml", "conf/new.yaml", "docs/new.md", "x/docs/new.md", "JSON.tf", "conf/API.yaml", "TODO.sh", "values.yaml", "src/index.ts", "index.ts") {
+			if got := a.Refuse(name) == ""; name != "conf/other.yaml" && name != "src/index.ts" && got != slices.Contains(want, name) {
+				t.Errorf("%q frees %s: %v", text, name, got)
+			}
 		}
 	}
 }

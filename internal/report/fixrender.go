@@ -199,7 +199,7 @@ func fixSteps(l links, d FixData) []string {
 		say("Apply the patch below to %s, or %s.", l.commit(d.Base), other)
 	case FixRefused:
 		if slices.ContainsFunc(d.Refusals, func(r review.Refusal) bool { return r.Rule == "unasked-file" }) {
-			say("To have a file changed that `unasked-file` refuses, name its path in a comment on a line of the change (needs write access).")
+			say("To have a file changed that `unasked-file` refuses, name its whole path in a new comment on a line of the change (needs write access; an answer in a thread of prloop's does not count), and run prloop again.")
 		}
 		say("Decide on what was refused by hand; who runs prloop may allow paths.")
 	case FixVerifyFailed:
