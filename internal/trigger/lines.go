@@ -110,7 +110,15 @@ func keep(n ast.Node, src, words []byte) {
 		}
 	}
 	walk(n)
+	begin := n.Lines().At(0).Start
+	for _, m := range aside.FindAllStringIndex(string(words[begin:end]), -1) {
+		copy(words[begin+m[0]:], bytes.Repeat([]byte{' '}, m[1]-m[0]))
+	}
 }
+
+// aside is text that is a formula on GitHub, or that somebody means to strike out: the Markdown parser takes it for plain where lines of their own begin and end it
+// (threats.md T852).
+var aside = lazyregexp.New(`(?s)\$\$.*?\$\$|~~.*?~~`)
 
 var (
 	comments = lazyregexp.New(`(?s)<!--.*?-->`)

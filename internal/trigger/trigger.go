@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -157,11 +158,25 @@ func (l line) ask(bot string) (Ask, bool) {
 	return a, true
 }
 
-// marks is where the line begins behind emphasis and emoji.
+// marks is where the line begins behind emphasis and emoji. Any other sign may be that of a quote or a list (threats.md T852).
 func (l line) marks() int {
-	return len(l.text) - len(strings.TrimLeftFunc(l.text, func(r rune) bool {
-		return strings.ContainsRune(" \t*_", r) || r > unicode.MaxLatin1 && !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}))
+	skip := func(r rune) bool {
+		return strings.ContainsRune("*_", r) || unicode.IsSpace(r) || unicode.In(r, emoji, unicode.Cf, unicode.Variation_Selector)
+	}
+	begin := 0
+	for i, r := range l.text {
+		if next := l.text[i+utf8.RuneLen(r):]; !skip(r) && (unicode.IsLetter(r) || !strings.HasPrefix(next, "\uFE0F")) {
+			break
+		}
+		begin = i + utf8.RuneLen(r)
+	}
+	return begin
+}
+
+// emoji are the signs that are shown as pictures. Others are where U+FE0F follows them.
+var emoji = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x2600, 0x26FF, 1}, {0x2705, 0x2705, 1}, {0x270A, 0x270D, 1}, {0x2728, 0x2728, 1}, {0x274C, 0x274E, 2}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1}},
+	R32: []unicode.Range32{{0x1F1E6, 0x1F1FF, 1}, {0x1F300, 0x1F64F, 1}, {0x1F680, 0x1F6FF, 1}, {0x1F7E0, 0x1F7EB, 1}, {0x1F900, 0x1F9FF, 1}, {0x1FA70, 0x1FAFF, 1}},
 }
 
 // sentence is a mention in what is no command and no plain stop.
