@@ -122,16 +122,22 @@ func (s *Service) now(ctx context.Context, client *github.Client, c Comment, pr 
 	if err != nil {
 		return m, nil, "", err
 	}
-	lines, why = trigger.Heard(trigger.Comment{
+	is := trigger.Comment{
 		Action: c.Heard.Action, PullRequest: c.Heard.PullRequest, Author: m.Author, Body: m.Body, Marked: sanitize.HasMarker(m.Body),
 		Changed: m.Body != c.Heard.Body || !m.UpdatedAt.Equal(c.UpdatedAt),
-	}, c.Bot)
-	if why != "" {
+	}
+	if lines, why = trigger.Heard(is, c.Bot); why != "" {
 		return m, nil, why, nil
 	}
 	may, err := s.mayAsk(ctx, client, pr.Repo, m.Author.Login)
 	if err == nil && !may {
-		why = mayNot(pr.Repo, m.Author.Login)
+		return m, nil, mayNot(pr.Repo, m.Author.Login), nil
+	}
+	is.Mailed = true
+	if above, whyAbove := trigger.Heard(is, c.Bot); err == nil && len(above) != len(lines) { // how it was made matters (threats.md T759)
+		if is.Mailed, err = client.Mailed(ctx, pr.Repo, m.ID); is.Mailed {
+			lines, why = above, whyAbove
+		}
 	}
 	return m, lines, why, err
 }

@@ -143,15 +143,16 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 	}
 	if answers {
 		for _, c := range slices.Backward(comments) { // whoever asks for a review after a stop wants one
-			if !c.CreatedAt.Before(since) && f.asks(c, trigger.Review, trigger.Fix) {
-				may, err := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
-				if err != nil {
-					return "", err
-				}
-				if may {
-					f.stops.Over = max(f.stops.Over, c.DatabaseID)
-					break
-				}
+			if c.CreatedAt.Before(since) {
+				continue
+			}
+			asks, err := f.asks(ctx, pr.Repo, c, trigger.Review, trigger.Fix)
+			if err != nil {
+				return "", err
+			}
+			if asks {
+				f.stops.Over = max(f.stops.Over, c.DatabaseID)
+				break
 			}
 		}
 		f.seen = max(f.seen, f.stops.Over)
@@ -163,27 +164,34 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		if c.DatabaseID <= f.seen {
 			continue
 		}
-		if f.asks(c, trigger.Stop) {
-			may, mayErr := f.service.mayAsk(ctx, f.client, pr.Repo, c.Author.Login)
-			if may {
-				said := stopWords(c.Author.Login, c.URL)
-				return said, f.halt(ctx, said, c.DatabaseID)
-			}
-			err = errors.Join(err, mayErr)
+		asks, unread := f.asks(ctx, pr.Repo, c, trigger.Stop)
+		if asks {
+			said := stopWords(c.Author.Login, c.URL)
+			return said, f.halt(ctx, said, c.DatabaseID)
 		}
-		if err == nil { // what could not be judged is read again, and stands in front of nobody
+		if err = errors.Join(err, unread); err == nil { // what could not be judged is read again, and stands in front of nobody
 			f.seen = c.DatabaseID
 		}
 	}
 	return "", err
 }
 
-// asks reports whether a comment asks for something of the kind.
-func (f *stoppable) asks(c review.Comment, words ...string) bool {
-	lines, _ := trigger.Heard(trigger.Comment{
-		Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt),
-	}, f.stops.Bot)
-	return slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return slices.Contains(words, a.Word) })
+// asks reports whether a comment asks for something of the kind, and its author may.
+func (f *stoppable) asks(ctx context.Context, repo review.Repo, c review.Comment, words ...string) (bool, error) {
+	says := func(mailed bool) bool {
+		lines, _ := trigger.Heard(trigger.Comment{
+			Action: "created", PullRequest: true, Author: c.Author, Body: c.Body, Marked: sanitize.HasMarker(c.Body), Changed: !c.UpdatedAt.Equal(c.CreatedAt), Mailed: mailed,
+		}, f.stops.Bot)
+		return slices.ContainsFunc(trigger.Choose(lines, nil), func(a trigger.Ask) bool { return slices.Contains(words, a.Word) })
+	}
+	if !says(false) {
+		return false, nil
+	}
+	if may, err := f.service.mayAsk(ctx, f.client, repo, c.Author.Login); err != nil || !may || says(true) {
+		return may, err
+	}
+	mailed, err := f.client.Mailed(ctx, repo, c.ID)
+	return err == nil && !mailed, err
 }
 
 // answered says who asked for a stop about the head, as an answer of ours tells: the comment that it answers may be older than the run (threats.md T637).

@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/testkit/forge"
 	"github.com/prloop/prloop/internal/testkit/forge/forgetest"
+	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
 )
@@ -88,6 +89,31 @@ func TestAStopThatWasEdited(t *testing.T) {
 	p.EditComment(id, "!prloop stop\n\nThe pool is drained already.")
 	if said, err := s.find(t.Context(), review.PullRequest{Repo: s.target.Repo, Number: s.target.PR}, false); err != nil || !strings.HasPrefix(said, "mona asked") {
 		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// A stop that stands in what a mail quotes is somebody else's; below prose that was written on GitHub it counts (threats.md T759).
+func TestAStopThatAMailQuotes(t *testing.T) {
+	t.Parallel()
+	_, p, s := stoppableRun(t)
+	pr := review.PullRequest{Repo: s.target.Repo, Number: s.target.PR}
+	const body = "Thanks, looks good.\n\nFrom: mallory\nSubject: Re: Turn\n\n!prloop stop\n"
+	p.Mail("mona", body)
+	if said, err := s.find(t.Context(), pr, false); err != nil || said != "" {
+		t.Errorf("by mail: %q, %v", said, err)
+	}
+	for made, c := range map[string]int64{"by mail": p.Mail("mona", body), "on GitHub": p.Comment("mona", body)} {
+		read, err := s.client.Comment(t.Context(), pr, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lines, why, err := s.service.now(t.Context(), s.client, Comment{ID: c, Heard: trigger.Comment{Action: "created", PullRequest: true, Body: body}, UpdatedAt: read.UpdatedAt}, pr)
+		if err != nil || (why == "") != (made == "on GitHub") || (len(lines) == 1) != (made == "on GitHub") {
+			t.Errorf("%s: %+v, %q, %v", made, lines, why, err)
+		}
+	}
+	if said, err := s.find(t.Context(), pr, false); err != nil || !strings.HasPrefix(said, "mona asked") {
+		t.Errorf("on GitHub: %q, %v", said, err)
 	}
 }
 

@@ -94,7 +94,7 @@ var (
 	// documents are those of GraphQL, word by word. gh has its own.
 	documents = []string{
 		viewerQuery, viewerPermissionQuery, pullQuery, branchQuery, repositoryQuery, discussionQuery, reviewsQuery, commentsQuery, threadsQuery, threadQuery,
-		labelsQuery, pendingQuery, pushQuery, mergedQuery, minimizeMutation, resolveMutation, unresolveMutation,
+		mailedQuery, labelsQuery, pendingQuery, pushQuery, mergedQuery, minimizeMutation, resolveMutation, unresolveMutation,
 	}
 )
 

@@ -243,6 +243,8 @@ func TestBrokerAsksWhoseItIs(t *testing.T) {
 		"a comment":                          {"POST", "graphql", comment(pull), http.StatusOK},
 		"a thread elsewhere":                 {"POST", "graphql", query(threadQuery, map[string]any{"id": farThread, "few": 50}), http.StatusForbidden},
 		"a thread":                           {"POST", "graphql", query(threadQuery, map[string]any{"id": thread, "few": 50}), http.StatusOK},
+		"how a comment elsewhere was made":   {"POST", "graphql", query(mailedQuery, map[string]any{"id": farMine}), http.StatusForbidden},
+		"how a comment was made":             {"POST", "graphql", query(mailedQuery, map[string]any{"id": theirs}), http.StatusOK},
 		"a thread elsewhere that is settled": {"POST", "graphql", query(resolveMutation, map[string]any{"id": farThread}), http.StatusForbidden},
 		"a thread that is settled":           {"POST", "graphql", query(resolveMutation, map[string]any{"id": thread}), http.StatusOK},
 		"a comment elsewhere that is hidden": {"POST", "graphql", query(minimizeMutation, map[string]any{"id": farMine}), http.StatusForbidden},

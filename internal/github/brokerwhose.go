@@ -69,7 +69,7 @@ func nodeOf(r *http.Request, raw []byte) (id string, hides bool) {
 	}
 	input, _ := asked.Variables["input"].(map[string]any)
 	switch {
-	case slices.Contains([]string{threadQuery, resolveMutation, unresolveMutation, minimizeMutation}, asked.Query):
+	case slices.Contains([]string{threadQuery, mailedQuery, resolveMutation, unresolveMutation, minimizeMutation}, asked.Query):
 		id, _ = asked.Variables["id"].(string)
 	case !slices.Contains(documents, asked.Query) && input != nil: // gh's comment
 		id, _ = input["subjectId"].(string)

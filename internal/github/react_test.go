@@ -51,6 +51,19 @@ func TestComment(t *testing.T) {
 	if err != nil || m.DatabaseID != id || m.Author.Login != "mona" || m.Body != "!prloop help" {
 		t.Errorf("%+v, %v", m, err)
 	}
+	for _, want := range []bool{true, false} {
+		if want {
+			m, err = c.Comment(t.Context(), pr, p.Mail("mona", "!prloop help"))
+		} else {
+			m, err = c.Comment(t.Context(), pr, id)
+		}
+		if mailed, mailedErr := c.Mailed(t.Context(), pr.Repo, m.ID); errors.Join(err, mailedErr) != nil || mailed != want {
+			t.Errorf("by mail: %t, %v, %v; want %t", mailed, err, mailedErr, want)
+		}
+	}
+	if _, err := c.Mailed(t.Context(), pr.Repo, pr.NodeID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("what is no comment: %v", err)
+	}
 	other := pr
 	other.Number++
 	if _, err := c.Comment(t.Context(), other, id); !errors.Is(err, ErrNotFound) {

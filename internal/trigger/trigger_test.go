@@ -365,6 +365,36 @@ func TestQuotesOfMailsAskForNothing(t *testing.T) {
 	}
 }
 
+// Of an answer by mail nothing counts below its first paragraph, whatever host its addresses are of, and if there are none; a comment that was written on GitHub is read whole
+// (threats.md T759).
+func TestOfAMailTheFirstParagraphIsHeard(t *testing.T) {
+	for says, quote := range map[string]string{
+		"GitHub Enterprise Server": "________________________________\nFrom: somebody <noreply@ghe.acme.com>\nTo: acme/widgets <reply+ABCD@reply.ghe.acme.com>\nSubject: Re: x\n\n",
+		"ghe.com":                  "From: somebody <notifications@acme.ghe.com>\n\n",
+		"no address":               "-------- Original message --------\nFrom: somebody\nSubject: Re: x\n\n",
+		"wrote":                    "On Mon, 23 Nov 2026 at 10:00, somebody wrote:\n\n",
+		"nothing at all":           "",
+	} {
+		for _, blank := range []string{"\n\n", "\r\n\r\n", "\n \u00a0\n", "\n\u200b\n"} {
+			c := comment("Thanks.\n!prloop status" + blank + quote + "!prloop fix\n")
+			if asks, _ := trigger.Heard(c, "review-bot"); len(asks) != 2 {
+				t.Errorf("%s, on GitHub: %+v", says, asks)
+			}
+			c.Mailed = true
+			if asks, _ := trigger.Heard(c, "review-bot"); len(asks) != 1 || asks[0].Word != trigger.Status {
+				t.Errorf("%s, by mail: %+v", says, asks)
+			}
+		}
+	}
+	for _, top := range []string{"On Mon, 23 Nov 2026 at 10:00, Mallory\n!prloop stop\nwrote:\n\nThanks.", "2026年11月23日 Mallory\n!prloop stop\n写道：\n\n谢谢", "-----Original Message-----\n!prloop fix", "Thanks.\n\n!prloop fix"} {
+		c := comment(top)
+		c.Mailed = true
+		if asks, why := trigger.Heard(c, "review-bot"); len(asks) != 0 || !strings.Contains(why, "by mail") {
+			t.Errorf("%q: %+v, %s", top, asks, why)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, row := range table {
 		if body, ok := row.in.(string); ok {

@@ -16,6 +16,15 @@ func (p *PullRequest) Comment(login, body string) int64 {
 	return p.addComment(login, body).ID
 }
 
+// Mail is Comment for an answer to a mail.
+func (p *PullRequest) Mail(login, body string) int64 {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	c := p.addComment(login, body)
+	c.Mailed = true
+	return c.ID
+}
+
 func (p *PullRequest) addComment(login, body string) *Comment {
 	p.f.user(login)
 	now := p.f.now()

@@ -91,7 +91,7 @@ func (x *execution) comment(c *Comment, kind, prefix string) object {
 		"id": nodeID(prefix, c.ID), "databaseId": c.ID, "fullDatabaseId": key(c.ID), "url": x.commentURL(c), "body": c.Body,
 		"bodyText": c.Body, "author": x.actor(c.Author), "authorAssociation": c.association(), "createdAt": c.Created,
 		"updatedAt": c.Updated, "publishedAt": slices.MaxFunc([]time.Time{c.Created, c.Published}, time.Time.Compare), "isMinimized": c.Minimized, "includesCreatedEdit": c.Updated.After(c.Created),
-		"viewerDidAuthor": x.login == c.Author,
+		"viewerDidAuthor": x.login == c.Author, "createdViaEmail": c.Mailed,
 	}
 	if c.Minimized {
 		fields["minimizedReason"] = c.Reason

@@ -134,6 +134,8 @@ type Comment struct {
 	// Published is when its review was submitted, where that was after it was drafted.
 	Published time.Time
 	Minimized bool
+	// Mailed is true of an answer to a mail.
+	Mailed bool
 	// Reason is why it was minimised, as the API's classifier.
 	Reason string
 	// Association overrides the one computed from the author's permission.
