@@ -34,6 +34,8 @@ var companions = []companion{
 	{row{"{Tuist/**,**/Project.swift}", anyDepth, declaresPackages, "https://docs.tuist.dev/en/guides/features/projects/directory-structure"}, []string{"Tuist.swift", "Workspace.swift", "Tuist/Config.swift", "Tuist/Package.swift", "Tuist/ProjectDescriptionHelpers"}},
 	{row{"Plugins/**/*.swift", anyDepth, declaresPackages, "https://docs.swift.org/swiftpm/documentation/packagemanagerdocs/plugins/"}, []string{"Package.swift"}},
 	{row{"build/**/*.cs", anyDepth, runsBuilds, "https://nuke.build/docs/getting-started/setup/"}, []string{".nuke", "build/_build.csproj"}},
+	{row{"{apt.txt,start,install.R}", anyDepth, deploys, "https://github.com/jupyterhub/repo2docker"}, []string{"postBuild", "environment.yml", "runtime.txt"}},
+	{row{"{app,dispatch,cron}.yaml", anyDepth, deploys, "https://cloud.google.com/appengine/docs/standard/reference/app-yaml"}, []string{".gcloudignore"}},
 }
 
 // beside says why a path is protected by what stands beside it in the tree; empty means that it is not.

@@ -2,11 +2,11 @@ package pushpolicy
 
 import "testing"
 
-// What a tool compiles to build, and what a plugin or a skill gives to its agent, is protected where their own files stand, and ordinary elsewhere (threats.md T748, T801).
+// What a tool compiles to build, and what a plugin or a skill gives to its agent, or a deployment takes by a common name, is protected where their own files stand, and ordinary elsewhere (threats.md T748, T801, T851).
 func TestNamesThatCountBesideOthers(t *testing.T) {
 	paths := []string{"build.sbt", "api/project/build.properties", "tools/plugin/.claude-plugin/plugin.json", "src/project/Model.scala", "docs/agents/a.md", "a.go",
 		"skills/deploy/SKILL.md", "SKILL.md", "ios/Tuist/Config.swift", "net/build/_build.csproj", "nuke/.nuke/parameters.json", "swift/Package.swift",
-		"cur/.cursor-plugin/plugin.json", "gem/gemini-extension.json"}
+		"cur/.cursor-plugin/plugin.json", "gem/gemini-extension.json", "lab/environment.yml", "gae/.gcloudignore"}
 	for name, want := range map[string]reason{
 		"project/src/main/scala/B.scala": declaresPackages, "project/project/P.scala": declaresPackages, "api/project/Deps.scala": declaresPackages, "API/Project/deps.SCALA": declaresPackages,
 		"tools/plugin/agents/a.md": instructsAgents, "tools/plugin/commands/sub/a.md": instructsAgents,
@@ -18,6 +18,7 @@ func TestNamesThatCountBesideOthers(t *testing.T) {
 		"src/project/Model.scala": "", "web/project/A.scala": "", "docs/agents/a.md": "", "commands/a.md": "", "tools/plugin/src/a.md": instructsAgents,
 		"tools/plugin/output-styles/short.md": instructsAgents, "tools/plugin/README.md": instructsAgents, "tools/plugin/src/a.go": "", "cur/agents/a.md": instructsAgents, "gem/GUIDE.md": instructsAgents, "docs/guide.md": "",
 		"project/src/main/resources/a.txt": "",
+		"lab/apt.txt":                      deploys, "lab/start": deploys, "lab/data/apt.txt": "", "apt.txt": "", "gae/app.yaml": deploys, "gae/k8s/app.yaml": "", "backend/app.yaml": "",
 	} {
 		got := reason("")
 		if refused := Check([]Change{edit(name)}, Limits{}, nil, append(paths, name)); len(refused) > 0 {
