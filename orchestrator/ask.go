@@ -26,6 +26,8 @@ type AgentReport struct {
 	Evidence []evidence.Result `json:"evidence,omitempty"`
 	// Missed are the changed files that were not given to the agent whole.
 	Missed []string `json:"missed,omitempty"`
+	// Wide is true of a command that was given the whole change, whatever its files say: it owes an answer about what it raised (threats.md T842).
+	Wide bool `json:"wide,omitempty"`
 }
 
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
@@ -93,12 +95,13 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 			task.Discussion = wholeDiscussion(snap)
 		}
 	}
-	task.Brief = in.withFound(plan, req.narrowed(plan, task.Brief))
+	given := in.widened(plan)
+	task.Brief = in.withFound(plan, req.narrowed(given, task.Brief))
 	task = visible(plan, task)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "request.json"), task); err != nil {
 		return AgentReport{}, err
 	}
-	asked, err := l.agentTask(ctx, req, plan, task, snap.Range)
+	asked, err := l.agentTask(ctx, req, given, task, snap.Range)
 	if err != nil {
 		return AgentReport{}, err
 	}
@@ -109,7 +112,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	limited, done := l.limited(ctx, left)
 	defer done()
 	var answer review.Answer
-	if plan.Command != nil && plan.Command.idle(asked.Brief) {
+	if given.Command != nil && given.Command.idle(asked.Brief) {
 		answer = unneeded(plan, asked.Brief)
 	} else {
 		answer = l.Agents.Ask(limited, plan, asked, l.forwardEvent)
@@ -132,6 +135,9 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	}
 	if plan.Role == review.RoleReviewer || plan.Role == review.RoleScout {
 		report.Missed = coverage.Missed(asked.Brief)
+	}
+	if report.Wide = given.Command != nil && given.Command.wide; report.Wide {
+		report.Answer.Receipt.Notes = append(report.Answer.Receipt.Notes, "given the whole change: something grave that it raised is open")
 	}
 	report = redactReport(report, l.Learned)
 	if err := l.save(ctx, req, agentFile(round, plan.Name, "answer.json"), report); err != nil {

@@ -45,6 +45,9 @@ type CommandPlan struct {
 	// Tools are the names of those it has.
 	Tools []string     `json:"tools,omitempty"`
 	Place review.Place `json:"place"`
+
+	// wide is true where it is given the whole change, whatever Include and Exclude say.
+	wide bool
 }
 
 // CommandAgent is the name of a command's agent in a run. No reviewer can have it.
@@ -85,6 +88,9 @@ func (r Request) learned(known *sanitize.Learned) Request {
 // feeds reports whether the answer is a section of the main report.
 func (c CommandPlan) feeds() bool { return c.Mode == review.FeedMain || c.Mode == review.FeedBoth }
 
+// decides reports whether its findings count for the verdict of a review.
+func (c CommandPlan) decides() bool { return c.feeds() && c.Counts }
+
 // posts reports whether the answer has a comment of its own.
 func (c CommandPlan) posts() bool {
 	return c.Mode == review.SeparateComment || c.Mode == review.FeedBoth
@@ -102,6 +108,9 @@ func (c CommandPlan) listens() bool {
 
 // about reports whether a command is about a file, by its name as it is spelled.
 func (c CommandPlan) about(file string) bool {
+	if c.wide {
+		return true
+	}
 	g := globs.Globs{Include: c.Include, Exclude: c.Exclude}
 	if masks.InName(file) {
 		g.Include = nil
@@ -251,7 +260,7 @@ func (c CommandPlan) read(narrowed review.Brief, hidden map[string]string) cover
 func (g gathered) cutShort() string {
 	for _, h := range g.in.Reports {
 		c := g.in.Request.command(h)
-		if c == nil || !c.feeds() || !c.Counts {
+		if c == nil || !c.decides() {
 			continue
 		}
 		if why := g.in.short(*c); why != "" {
@@ -383,13 +392,16 @@ func examined(ctx context.Context, plan AgentPlan, a *review.Answer, b review.Br
 	return facts, nil
 }
 
-// command is the plan of the command an answer is of; nil for an answer of somebody else.
+// command is the plan of the command an answer is of, as it was asked; nil for an answer of somebody else.
 func (r Request) command(h AgentReport) *CommandPlan {
 	if h.Answer.Receipt.Role != review.RoleCommand {
 		return nil
 	}
 	for _, a := range r.Agents {
 		if a.Name == h.Answer.Receipt.Name && a.Role == review.RoleCommand {
+			if h.Wide {
+				return a.widened().Command
+			}
 			return a.Command
 		}
 	}
@@ -402,7 +414,7 @@ func (r Request) counting(h AgentReport) []review.Finding {
 	if h.Answer.Reviewer != nil {
 		return h.Answer.Reviewer.Findings
 	}
-	if c := r.command(h); c != nil && h.Answer.Command != nil && (r.Alone || c.feeds()) && c.Counts {
+	if c := r.command(h); c != nil && h.Answer.Command != nil && (r.Alone && c.Counts || c.decides()) {
 		return h.Answer.Command.Findings
 	}
 	return nil

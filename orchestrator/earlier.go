@@ -109,10 +109,10 @@ func (s Stored) noReview() bool {
 // Raised reports whether reviewers raised something grave in a run, or may have, whatever people said of that: the record alone tells (threats.md T734).
 func Raised(s Stored) bool { return !s.noReview() && len(Snapshot{}.raisers(s)) > 0 }
 
-// asked reports whether one of these is a reviewer that the run asked.
+// asked reports whether one of these is a reviewer that the run asked, or a command that counts.
 func (s Stored) asked(reviewers []string) bool {
 	return slices.Contains(reviewers, anybody) || slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool {
-		return h.Answer.Receipt.Role == review.RoleReviewer && slices.Contains(reviewers, h.Answer.Receipt.Name)
+		return s.Inputs.Request.decides(h) && slices.Contains(reviewers, h.Answer.Receipt.Name)
 	})
 }
 

@@ -215,8 +215,7 @@ func (g gathered) notRevisited(earlier, now Tracked) (left []review.Finding) {
 // looked reports whether an agent gave a complete answer in this round.
 func (g gathered) looked(agent string) bool {
 	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool {
-		r := h.Answer.Receipt
-		return r.Name == agent && r.State == review.AgentComplete
+		return h.Answer.Receipt.Name == agent && hasLooked(h.Answer.Receipt)
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 // complete answer.
 func (g gathered) owing() (names []string) {
 	for _, h := range g.in.Reports {
-		if r := h.Answer.Receipt; r.Role == review.RoleReviewer && r.State != review.AgentComplete && slices.Contains(g.in.Snapshot.Owing, sanitize.RaisedBy(r.Name)) {
+		if r := h.Answer.Receipt; g.in.Request.decides(h) && !hasLooked(r) && slices.Contains(g.in.Snapshot.Owing, sanitize.RaisedBy(r.Name)) {
 			names = append(names, r.Name)
 		}
 	}
@@ -29,7 +29,7 @@ func owingWords(names []string) string {
 	for _, n := range names {
 		who = append(who, sanitize.CodeSpan(n))
 	}
-	return fmt.Sprintf("%s raised something grave in an earlier run, or was cut off there, and gave no complete answer this time: run the review again, or remove it from the reviewers", strings.Join(who, " and "))
+	return fmt.Sprintf("%s raised something grave in an earlier run, or was cut off there, and gave no complete answer this time: run the review again, or remove it from the configuration", strings.Join(who, " and "))
 }
 
 // raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
@@ -64,8 +64,7 @@ func (d verdict) raised() (names []string) {
 	}
 	heard := func(name string) bool {
 		return slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
-			r := h.Answer.Receipt
-			return r.Role == review.RoleReviewer && r.State == review.AgentComplete && sanitize.RaisedBy(r.Name) == name
+			return d.in.Request.decides(h) && hasLooked(h.Answer.Receipt) && sanitize.RaisedBy(h.Answer.Receipt.Name) == name
 		})
 	}
 	for _, name := range d.in.Snapshot.Owing {
@@ -180,7 +179,7 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 			}
 		}
 		for _, a := range s.Result.Receipt.Agents {
-			done := a.State == review.AgentComplete
+			done := hasLooked(a)
 			then.heard[a.Name] = then.heard[a.Name] || done
 			then.here[a.Name] = then.here[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
 		}
@@ -196,7 +195,7 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 func (s Stored) raisedFor(req Request, snap Snapshot) (names []string) {
 	switch elsewhere := s.Result.Receipt.HeadSHA != snap.Range.Head; {
 	case s.Unfinished:
-		for _, a := range req.reviewers() {
+		for _, a := range req.deciding() {
 			names = append(names, a.Name)
 		}
 		return names

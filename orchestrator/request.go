@@ -207,6 +207,29 @@ func (r Request) reviewers() []AgentPlan {
 	return out
 }
 
+// decides reports whether what an agent finds counts for the verdict: it may have raised what is open (threats.md T842).
+func (a AgentPlan) decides() bool {
+	return a.Role == review.RoleReviewer || a.Role == review.RoleCommand && a.Command.decides()
+}
+
+// deciding are the plans whose findings count.
+func (r Request) deciding() []AgentPlan {
+	return slices.DeleteFunc(slices.Clone(r.Agents), func(a AgentPlan) bool { return !a.decides() })
+}
+
+// decides reports whether the findings of an answer count, whatever it says.
+func (r Request) decides(h AgentReport) bool {
+	c := r.command(h)
+	return h.Answer.Receipt.Role == review.RoleReviewer || c != nil && c.decides()
+}
+
+// widened is the plan of a command that is given the whole change.
+func (a AgentPlan) widened() AgentPlan {
+	wide := *a.Command
+	wide.wide, a.Command = true, &wide
+	return a
+}
+
 // staticOnly reports whether rules alone review: no model, and nobody else's program.
 func (r Request) staticOnly() bool {
 	all := r.reviewers()

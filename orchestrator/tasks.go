@@ -37,7 +37,7 @@ func (l *Loop) questions(req Request, snap Snapshot) (q Questions) {
 	in := Inputs{Request: req, Round: 1, Snapshot: snap}
 	ask := func(plan AgentPlan) review.Task {
 		seen := snap
-		seen.Brief = req.narrowed(plan, snap.Brief)
+		seen.Brief = req.narrowed(in.widened(plan), snap.Brief)
 		t := l.task(req, 1, plan, seen)
 		t.Agent, t.Role = plan.Name, plan.Role
 		return visible(plan, t)

@@ -7,6 +7,7 @@ import (
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // unheard are our open threads about grave findings of earlier runs whose reviewers were asked again and gave no complete answer. The silence of others
@@ -17,28 +18,58 @@ func (m matched) unheard() (left []conversation.Thread) {
 	if s == nil {
 		return nil
 	}
-	people := m.in.Snapshot.persons()
-	for _, t := range s.Threads {
-		back := t.Ruling == "" && t.Head == m.in.Snapshot.Range.Head // it was cured on another head
-		if !t.Live() && !back || !m.unheardOf(t) {
-			continue
-		}
-		if _, _, settled := people.Settled(t, true); !settled && !(m.whole() && m.fixed(t) != nil) {
+	for i, t := range s.Threads {
+		if m.in.Snapshot.unsettled(i) && m.unheardOf(t) && !(m.whole() && m.fixed(t) != nil) {
 			left = append(left, t)
 		}
 	}
 	return left
 }
 
+// unsettled reports whether nobody who may has settled what is grave in a thread, and we do not say so at another head.
+func (s Snapshot) unsettled(thread int) bool {
+	t := s.Conversation.Threads[thread]
+	back := t.Ruling == "" && t.Head == s.Range.Head // it was cured on another head
+	return (t.Live() || back) && !s.decided(thread, true)
+}
+
 // unheardOf reports whether a thread is about a grave finding of which somebody who raised it was asked again and gave no complete answer: each settles
 // what they said, and nobody else's.
 func (g gathered) unheardOf(t conversation.Thread) bool {
-	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool { return h.raised(t) && h.Answer.Receipt.State != review.AgentComplete })
+	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool { return g.in.raised(h, t) && !hasLooked(h.Answer.Receipt) })
 }
 
-// raised reports whether an answer is of a reviewer that raised what is grave in a thread.
-func (h AgentReport) raised(t conversation.Thread) bool {
-	return h.Answer.Receipt.Role == review.RoleReviewer && raisedIn(t, h.Answer.Receipt.Name)
+// hasLooked reports whether an agent gave a complete answer about the change. A command that was given no file of it has not looked (threats.md T842).
+func hasLooked(r review.AgentReceipt) bool {
+	return r.State == review.AgentComplete && (r.Role != review.RoleCommand || r.FilesGiven > 0)
+}
+
+// raised reports whether an answer is of somebody who raised what is grave in a thread.
+func (in Inputs) raised(h AgentReport, t conversation.Thread) bool {
+	return in.Request.decides(h) && raisedIn(t, h.Answer.Receipt.Name)
+}
+
+// owes reports whether an agent has raised something grave that is open: in a thread, in an earlier run without one, or in an earlier round.
+func (in Inputs) owes(agent string) bool {
+	if s := in.Snapshot.Conversation; s != nil {
+		for i, t := range s.Threads {
+			if in.Snapshot.unsettled(i) && raisedIn(t, agent) {
+				return true
+			}
+		}
+	}
+	return slices.Contains(in.Snapshot.Owing, sanitize.RaisedBy(agent)) || slices.ContainsFunc(in.Earlier, func(t Tracked) bool {
+		return !t.Settled && slices.ContainsFunc(t.Findings, func(f review.Finding) bool { return objections.Grave(f) && f.Source.Name == agent })
+	})
+}
+
+// widened is the plan by which an agent is asked. A command that counts is given the whole change while it owes an answer: what it raised may stand in a file that it is not about by now
+// (threats.md T842).
+func (in Inputs) widened(plan AgentPlan) AgentPlan {
+	if plan.Command == nil || in.Request.Alone || !plan.decides() || !in.owes(plan.Name) {
+		return plan
+	}
+	return plan.widened()
 }
 
 // raisedIn reports whether a thread shows something grave from a reviewer.
@@ -56,7 +87,7 @@ func (s Stored) raisedSince(snap Snapshot) bool {
 	for i, t := range snap.Conversation.Threads {
 		known := then != nil && slices.ContainsFunc(then.Threads, func(o conversation.Thread) bool { return o.ID == t.ID })
 		open := t.Live() && objections.GraveThread(t) && !snap.decided(i, true)
-		if !known && open && t.Head != snap.Range.Head && slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool { return h.raised(t) }) {
+		if !known && open && t.Head != snap.Range.Head && slices.ContainsFunc(s.Inputs.Reports, func(h AgentReport) bool { return s.Inputs.raised(h, t) }) {
 			return true
 		}
 	}
