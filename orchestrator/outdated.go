@@ -18,6 +18,9 @@ import (
 // mostOutdated bounds how many comments one report collapses.
 const mostOutdated = 20
 
+// newest are as many of some comments, the newest last, as one report changes. What is asked of our comments is asked of all (threats.md T228).
+func newest(all []OurComment) []OurComment { return all[max(0, len(all)-mostOutdated):] }
+
 // OurComment is a comment of ours that stands open on the pull request.
 type OurComment struct {
 	// ID is its node id.
@@ -47,7 +50,7 @@ func standing(comments []review.Comment, ours func(review.Comment) bool) []OurCo
 			out = append(out, ourComment(c, m))
 		}
 	}
-	return out[max(0, len(out)-mostOutdated):]
+	return out
 }
 
 // unproven is the address of an open report by our account that has a say about a change to a base branch, does not approve, and was signed with another key than ours, as where a
@@ -212,9 +215,9 @@ func (l *Loop) minimize(ctx context.Context, steps Steps, step string, req Reque
 	return err
 }
 
-// collapse collapses comments of ours. Where it cannot be done the run goes on.
+// collapse collapses the newest of some comments of ours. Where it cannot be done the run goes on.
 func (l *Loop) collapse(ctx context.Context, req Request, pr review.PullRequest, all []OurComment) (done []string, err error) {
-	for _, c := range all {
+	for _, c := range newest(all) {
 		d, err := l.deliver(ctx, effects.Minimize{Minimizer: l.Minimizer}, effects.Effect{
 			Key: effects.MinimizeKey(c.ID), Nonce: l.Nonce(), Run: req.Run, Target: req.Target, Head: pr.HeadSHA, Payload: c.ID,
 		}, pr)

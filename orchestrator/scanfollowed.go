@@ -32,10 +32,7 @@ func (l *Loop) escalateOlder(ctx context.Context, steps Steps, req Request, p *p
 	}
 	c := cleanerFor(req.Target)
 	body := report.RenderEscalating(report.Scan{Target: req.Target}, c.inline(why))
-	for _, one := range in.Snapshot.Ours {
-		if one.Scan == nil {
-			continue
-		}
+	for _, one := range newest(slices.DeleteFunc(slices.Clone(in.Snapshot.Ours), func(c OurComment) bool { return c.Scan == nil })) {
 		if ended, result, err := l.escalating(ctx, steps, req, p, in, one, body); ended || err != nil {
 			return ended, result, err
 		}
