@@ -26,11 +26,21 @@ func withoutMarked(d review.Discussion, authentic func(review.Comment) bool) (re
 		})
 	}
 	d.Comments = keep(d.Comments, authentic)
-	d.Threads = slices.Clone(d.Threads)
+	d.Threads = slices.DeleteFunc(slices.Clone(d.Threads), func(t review.Thread) bool { return commandsOwn(t, unedited) })
 	for i := range d.Threads {
 		d.Threads[i].Comments = keep(d.Threads[i].Comments, unedited)
 	}
-	// A thread of nothing but marked comments is prloop's own; an unresolved one still blocks convergence, so it stays.
+	// Any other thread of nothing but marked comments still blocks convergence while it is unresolved, so it stays.
 	slices.Sort(pretenders)
 	return d, slices.Compact(pretenders)
+}
+
+// commandsOwn reports whether a thread has what a command said on a line and nothing else. That counts for nothing by itself, or with the report's own findings: such a thread is no
+// open conversation before somebody answers there (threats.md T843).
+func commandsOwn(t review.Thread, ours func(review.Comment) bool) bool {
+	if len(t.Comments) == 0 {
+		return false
+	}
+	m, _ := sanitize.ParseMarker(t.Comments[0].Body)
+	return m.Command != "" && !slices.ContainsFunc(t.Comments, func(c review.Comment) bool { return !ours(c) })
 }
