@@ -106,7 +106,7 @@ func (c CommandPlan) listens() bool {
 	return slices.Contains(c.Tools, toolset.ListComments) || slices.Contains(c.Tools, toolset.ListThreads)
 }
 
-// about reports whether a command is about a file, by its name as it is spelled.
+// about reports whether a command is about a file of a name, as it is spelled.
 func (c CommandPlan) about(file string) bool {
 	if c.wide {
 		return true
@@ -118,9 +118,9 @@ func (c CommandPlan) about(file string) bool {
 	return g.Match(spelling.Raw(file))
 }
 
-// concerns reports whether a command is about a changed file, under its name or the one it had.
+// concerns reports whether a command is about a changed file, under one of its names. A file that may have any other is every command's.
 func (c CommandPlan) concerns(f review.BriefFile) bool {
-	return c.about(f.Path) || f.OldPath != "" && c.about(f.OldPath)
+	return f.Moved || slices.ContainsFunc(namesOf(f), c.about)
 }
 
 // its reports whether a file that a finding names is one of the command's, or one that it was given since it had, or has, another name.
@@ -129,12 +129,17 @@ func (c CommandPlan) its(file string, b review.Brief) bool {
 }
 
 // names reports whether a pattern of a command was written for a file that a rule leaves out, such as package-lock.json or vendor/**: it matches no ordinary file
-// beside it. A masked name may be any.
-func (c CommandPlan) names(file string) bool {
-	raw := spelling.Raw(file)
-	return slices.ContainsFunc(c.Include, func(pattern string) bool {
-		one := []string{pattern}
-		return masks.InName(file) || globs.Any(one, raw) && !globs.Any(one, repocontext.Ordinary(raw))
+// beside it. An unknown name may be any.
+func (c CommandPlan) names(f review.BriefFile) bool {
+	if unknown(f) != "" {
+		return len(c.Include) > 0
+	}
+	return slices.ContainsFunc(namesOf(f), func(name string) bool {
+		raw := spelling.Raw(name)
+		return slices.ContainsFunc(c.Include, func(pattern string) bool {
+			one := []string{pattern}
+			return globs.Any(one, raw) && !globs.Any(one, repocontext.Ordinary(raw))
+		})
 	})
 }
 
@@ -149,7 +154,7 @@ func (c CommandPlan) spared(f review.BriefFile) bool {
 	case f.Omitted == repocontext.OmittedBinary || f.Omitted == repocontext.OmittedExcluded:
 		return true
 	}
-	return !c.names(f.Path) && (f.OldPath == "" || !c.names(f.OldPath))
+	return !c.names(f)
 }
 
 // narrow takes out of a brief what the command is not about or has no room for, in the order of the diff. Excused is what its answer is whole without.

@@ -107,6 +107,12 @@ func TestACommandIsToldOfItsFilesAlone(t *testing.T) {
 	if n := (CommandPlan{Exclude: []string{"*.py", "auth-*/**"}}).narrow(odd); n.Files[0].Omitted == "" || n.Files[1].Omitted == "" {
 		t.Errorf("what is left out by a spelled or a masked name is given: %+v", n.Files)
 	}
+	elsewhere := review.Brief{Files: []review.BriefFile{{Path: "src/login.go", Diff: "x", Moved: true}, {Path: "src/a.go", Diff: "x"}}}
+	for _, plan := range []CommandPlan{{Include: []string{"auth/**"}}, {Exclude: []string{"src/**"}}} {
+		if n := plan.narrow(elsewhere); n.Files[0].Omitted != "" || n.Files[1].Omitted == "" || !plan.its("src/login.go", elsewhere) {
+			t.Errorf("what the base has moved may be any command's (threats.md T845): left out are %+v", n.Files)
+		}
+	}
 	if brief.Files[0].Omitted != "" {
 		t.Error("the brief of the reviewers was changed")
 	}
@@ -200,6 +206,7 @@ func TestWhatACommandIsSpared(t *testing.T) {
 		"generated code":                    {"**/*.pb.go", file("api/a.pb.go", "generated", true), "0 of 1 of its files, the rest is left out (generated)"},
 		"code, generated or not":            {"api/*.go", file("api/a.pb.go", "generated", true), ""},
 		"a masked name":                     {"vendor/api/**", file("vendor/[REDACTED]~1f3a/x.go", "vendored", true), "0 of 1 of its files, the rest is left out (vendored)"},
+		"moved on the base":                 {"web/yarn.lock", review.BriefFile{Path: "yarn.lock", Omitted: "lock file", Excused: true, Moved: true}, "0 of 1 of its files, the rest is left out (lock file)"},
 		"no text":                           {"logo.png", file("logo.png", "binary", true), ""},
 		"kept from everybody":               {"web/package-lock.json", file("web/package-lock.json", "excluded by configuration", true), ""},
 		"nobody could read it":              {"**/*", file("a.go", "too large", false), "0 of 1 of its files, the rest is left out (too large)"},

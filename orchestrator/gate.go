@@ -12,7 +12,6 @@ import (
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
-	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -185,7 +184,7 @@ func gateFiles(b review.Brief) (out []gate.File) {
 		}
 		out = append(out, gate.File{
 			Path: spelling.Raw(f.Path), OldPath: spelling.Raw(f.OldPath), Lines: f.Lines(), Plain: plain,
-			Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary && !masks.InName(f.Path) && !masks.InName(f.OldPath),
+			Whole: f.Omitted == "" && f.HunksGiven == f.Hunks && ordinary && unknown(f) == "",
 		})
 	}
 	return out

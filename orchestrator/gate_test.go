@@ -276,6 +276,7 @@ func TestGateFiles(t *testing.T) {
 		"an executable":              {func(f *review.BriefFile) { f.Diff = "old mode 100644\nnew mode 100755\n" + header }, gate.File{Path: "x", Lines: 2}},
 		"a spelled name":             {func(f *review.BriefFile) { f.Path, f.OldPath = `"we\"ird/Makefile"`, `" x"` }, gate.File{Path: `we"ird/Makefile`, OldPath: " x", Lines: 2, Whole: true, Plain: true}},
 		"a masked name":              {func(f *review.BriefFile) { f.Path = "[REDACTED]~1f3a/x" }, gate.File{Path: "[REDACTED]~1f3a/x", Lines: 2, Plain: true}},
+		"moved on the base":          {func(f *review.BriefFile) { f.Moved = true }, gate.File{Path: "x", Lines: 2, Plain: true}},
 		"under new name":             {func(f *review.BriefFile) { f.Change, f.OldPath = "renamed", "y" }, gate.File{Path: "x", OldPath: "y", Lines: 2, Whole: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

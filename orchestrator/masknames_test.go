@@ -25,7 +25,7 @@ func TestAMaskedNameIsRuledOutByNoPattern(t *testing.T) {
 		in := Inputs{Snapshot: maskedFor(t, Snapshot{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.go"}, {Path: names[0], OldPath: names[1]}}}}, nil)}
 		change, _ := in.Known()
 		why := escalate.Before(escalate.Auto, escalate.Triggers{Paths: []string{"auth-ghp_*/**", "tok_ghp_*"}}, change)
-		if !strings.Contains(why, "of whose name a part is masked") || strings.Contains(why, planted) {
+		if !strings.Contains(why, "a part of its name is masked") || strings.Contains(why, planted) {
 			t.Errorf("%q: reviewed in full because %q", names, why)
 		}
 		if why := escalate.Before(escalate.Auto, escalate.Triggers{OnFlag: true}, change); why != "" {
@@ -33,6 +33,19 @@ func TestAMaskedNameIsRuledOutByNoPattern(t *testing.T) {
 		}
 		if o := (ContextOptions{Exclude: []string{"auth-ghp_*/**"}}); !o.unread(in.Snapshot.Brief.Files[1].Path) && names[1] == "" || o.unread("a.go") {
 			t.Errorf("%q: what may be excluded is read", names)
+		}
+	}
+}
+
+// What the base has moved may be any file after the merge (threats.md T845).
+func TestWhatTheBaseHasMovedIsRuledOutByNoPattern(t *testing.T) {
+	for _, moved := range []bool{true, false} {
+		f := changed("src/check.py")
+		f.Moved = moved
+		change, size := (Inputs{Snapshot: Snapshot{Brief: review.Brief{Files: []review.BriefFile{f}}}}).Known()
+		why := escalate.Before(escalate.Auto, escalate.Triggers{Paths: []string{"auth/**"}}, change)
+		if strings.Contains(why, "a merge may bring the change elsewhere") != moved || (size.Complexity == gate.Ordinary) != moved || size.Small == moved {
+			t.Errorf("moved %v: reviewed in full because %q, the change is %+v", moved, why, size)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
-	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
@@ -182,14 +180,11 @@ func (in Inputs) scanVerdict() review.ScanVerdict {
 func (in Inputs) changeFacts() escalate.Facts {
 	f := escalate.Facts{Labels: in.Snapshot.PR.Labels, Held: in.Snapshot.Held, Untrusted: in.Snapshot.Untrusted}
 	for _, file := range in.Snapshot.Brief.Files {
-		for _, name := range []string{file.Path, file.OldPath} {
-			if name == "" {
-				continue
-			}
+		for _, name := range namesOf(file) {
 			f.Paths = append(f.Paths, spelling.Raw(name))
-			if masks.InName(name) {
-				f.Masked = cmp.Or(f.Masked, spelling.Raw(name))
-			}
+		}
+		if why := unknown(file); why != "" && f.Unknown == "" {
+			f.Unknown, f.Why = spelling.Raw(file.Path), why
 		}
 		f.Lines += file.Lines()
 	}

@@ -207,6 +207,8 @@ type BriefFile struct {
 	// Excused is true when a file may go unread for that reason: it is no text, or a rule or the configuration leaves it out.
 	// A file that is omitted and not excused keeps the run from approving.
 	Excused bool `json:"excused,omitempty"`
+	// Moved is true when the base has no file of its old name any more: a merge brings the change into the file at its new place, or into none.
+	Moved bool `json:"moved,omitempty"`
 	// HunksGiven is how many of Hunks stand in Diff; fewer when the budget cut inside the file.
 	HunksGiven int `json:"hunksGiven"`
 }

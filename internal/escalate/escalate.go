@@ -45,8 +45,8 @@ type Triggers struct {
 type Facts struct {
 	// Paths are the names of changed files as they are in the tree, those of before too.
 	Paths []string
-	// Masked is the name of a changed file of which a part is masked; empty when there is none. No path is ruled out for it.
-	Masked string
+	// Unknown is a changed file that may have other names than Paths says, and Why says why; empty when there is none. No path is ruled out for it.
+	Unknown, Why string
 	// Lines is how many lines were added and removed; a long one counts as several (review.BriefFile.Lines).
 	Lines int
 	// Labels are those that stand, Held others that were taken off by nobody who may.
@@ -91,8 +91,8 @@ func Before(t Tier, tr Triggers, f Facts) string {
 		}
 	}
 	switch {
-	case len(tr.Paths) > 0 && f.Masked != "":
-		return fmt.Sprintf("it changes %q, of whose name a part is masked: it may be one of the paths that are reviewed in full", f.Masked)
+	case len(tr.Paths) > 0 && f.Unknown != "":
+		return fmt.Sprintf("it changes %q, which may be one of the paths that are reviewed in full: %s", f.Unknown, f.Why)
 	case tr.OverLines > 0 && f.Lines > tr.OverLines:
 		return fmt.Sprintf("it changes %d lines, and more than %d are reviewed in full", f.Lines, tr.OverLines)
 	case tr.Untrusted && f.Untrusted:

@@ -43,7 +43,7 @@ var changes = []struct {
 	{"a label that holds", Facts{Paths: []string{"a.go"}, Held: []string{"needs-review"}}},
 	{"a path", Facts{Paths: []string{"a.go", "db/schema/1.sql"}}},
 	{"moved out of a path", Facts{Paths: []string{"a.sql", "db/a.sql"}}},
-	{"a masked name", Facts{Paths: []string{"a.go", "[REDACTED]~1f3a/a.sql"}, Masked: "[REDACTED]~1f3a/a.sql"}},
+	{"a masked name", Facts{Paths: []string{"a.go", "[REDACTED]~1f3a/a.sql"}, Unknown: "[REDACTED]~1f3a/a.sql", Why: "a part of its name is masked"}},
 	{"401 lines", Facts{Paths: []string{"a.go"}, Lines: 401}},
 	{"a stranger", Facts{Paths: []string{"a.go"}, Untrusted: true}},
 	{"all of it", Facts{Paths: []string{"db/a.sql"}, Lines: 9999, Labels: []string{"needs-review"}, Untrusted: true}},

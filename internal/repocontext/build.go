@@ -53,7 +53,6 @@ type builder struct {
 	// attributed are files that attributes leave out; set those of which attributes of the base say whether they are generated, and
 	// unset those of which the head's alone do; back those that a name or an attribute would have left out.
 	attributed, set, unset, back []bool
-	gone                         []bool                             // files that findGone has found
 	standing                     map[string]map[string][]string     // what baseFiles has listed, by folder
 	held                         map[string]bool                    // what holds has found, by folder and language
 	ways                         map[string]map[pushpolicy.Way]bool // what ranBefore knows of folders at the base
@@ -84,7 +83,7 @@ func (b *builder) build(ctx context.Context) error {
 		return err
 	}
 	b.classify(attrs, now)
-	if err := b.findGone(ctx); err != nil {
+	if err := b.findMoved(ctx); err != nil {
 		return err
 	}
 	if err := b.excusable(ctx); err != nil {

@@ -36,7 +36,7 @@ func (b *builder) excusable(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case grown, b.gone[i]:
+		case grown, bf.Moved && bf.Omitted != OmittedLockFile: // which moves as what it is
 			back(i)
 		case f.Change == diff.Deleted:
 		case slices.Contains(installed, strings.ToLower(path.Base(f.Path))):
@@ -91,41 +91,35 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	return false, nil
 }
 
-// findGone finds changed files that the base has no more under their old names, though the change began with them. Where the base has moved one,
-// git merges the change into the file at its new place, of which no name or attribute of the old one tells anything. A lock file or data moves as
-// what it is.
-func (b *builder) findGone(ctx context.Context) error {
-	all := b.o.Diff.Files
-	b.gone = make([]bool, len(all))
+// findMoved finds changed files that the base has no more under their old names, though the change began with them. Where the base has moved one, git merges
+// the change into the file at its new place, of which no name or attribute of the old one tells anything (threats.md T645, T845).
+func (b *builder) findMoved(ctx context.Context) error {
 	if cmp.Or(b.o.From, b.o.Base) == b.o.Base {
 		return nil
 	}
-	var ask []int
-	for i := range all {
-		change, why := all[i].Change, b.brief.Files[i].Omitted
-		if (change == diff.Modified || change == diff.Renamed) && slices.Contains([]string{OmittedExcluded, OmittedGenerated, OmittedVendored}, why) {
-			ask = append(ask, i)
-		}
-	}
-	if len(ask) == 0 {
-		return nil
-	}
-	names, err := b.src.Files(ctx, b.o.Base, "")
-	if err != nil {
-		return err
-	}
-	there := make(map[string]bool, len(names))
-	for _, name := range names {
-		there[name] = true
-	}
+	var there map[string]bool
 	n := 0
-	for _, i := range ask {
-		if b.gone[i] = !there[cmp.Or(all[i].OldPath, all[i].Path)]; b.gone[i] {
+	for i := range b.o.Diff.Files {
+		f := &b.o.Diff.Files[i]
+		if f.Change != diff.Modified && f.Change != diff.Renamed {
+			continue
+		}
+		if there == nil {
+			names, err := b.src.Files(ctx, b.o.Base, "")
+			if err != nil {
+				return err
+			}
+			there = make(map[string]bool, len(names))
+			for _, name := range names {
+				there[name] = true
+			}
+		}
+		if b.brief.Files[i].Moved = !there[cmp.Or(f.OldPath, f.Path)]; b.brief.Files[i].Moved {
 			n++
 		}
 	}
 	if n > 0 {
-		b.short = append(b.short, files(n)+" not excused: the base has no such file any more; a branch that holds the newest base is reviewed as it will be merged")
+		b.short = append(b.short, "nothing is told from the names of "+files(n)+": the base has no such file any more; a branch that holds the newest base is reviewed as it will be merged")
 	}
 	return nil
 }

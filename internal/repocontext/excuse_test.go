@@ -2,6 +2,7 @@ package repocontext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -206,15 +207,19 @@ func TestWhatTheBaseHasMoved(t *testing.T) {
 	const before = "merge base"
 	attributes := "lib/** linguist-vendored\n"
 	src := &memory{files: map[string]map[string]string{
-		before: {"vendor/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "lib/a.py": "a\n", "web/all.min.js": "a\n", "web/yarn.lock": "a\n", "data/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
-		baseID: {"src/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "src/a.py": "a\n", "web/all.js": "a\n", "src/yarn.lock": "a\n", "src/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
-		headID: {"vendor/a/a.py": "b\n", "vendor/b/a.py": "b\n", "vendor/b/empty.py": "b\n", "vendor/b/c.py": "a\n", "lib/a.py": "b\n", "web/all.min.js": "b\n", "web/yarn.lock": "b\n", "data/a.csv": "b\n", "data/b.csv": "b\n", ".gitattributes": attributes},
+		before: {"ops/ci.yml": "a\n", "ops/stays.yml": "a\n", "vendor/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "lib/a.py": "a\n", "web/all.min.js": "a\n", "web/yarn.lock": "a\n", "data/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
+		baseID: {".github/workflows/ci.yml": "a\n", "ops/stays.yml": "a\n", "src/a/a.py": "a\n", "vendor/b/a.py": "a\n", "vendor/b/empty.py": "", "src/a.py": "a\n", "web/all.js": "a\n", "src/yarn.lock": "a\n", "src/a.csv": "a\n", "data/b.csv": "a\n", ".gitattributes": attributes},
+		headID: {"ops/ci.yml": "b\n", "ops/b.yml": "a\n", "ops/stays.yml": "b\n", "vendor/a/a.py": "b\n", "vendor/b/a.py": "b\n", "vendor/b/empty.py": "b\n", "vendor/b/c.py": "a\n", "lib/a.py": "b\n", "web/all.min.js": "b\n", "web/yarn.lock": "b\n", "data/a.csv": "b\n", "data/b.csv": "b\n", ".gitattributes": attributes},
 	}}
 	changed := func(path string) string { return oneLineChange(path, 1, "a", "b") }
 	for _, row := range []struct {
 		says, text, want string
 		excused          bool
 	}{
+		{"any file", changed("ops/ci.yml"), "", false},
+		{"any file that moves", moved("ops/ci.yml", "ops/b.yml"), "", false},
+		{"any file that stays", changed("ops/stays.yml"), "", false},
+		{"any file that was moved here alone", moved("ops/stays.yml", "ops/ci.yml"), "", false},
 		{"a vendored file", changed("vendor/a/a.py"), "", false},
 		{"a vendored file that moves", moved("vendor/a/a.py", "vendor/b/c.py"), "", false},
 		{"a vendored file that goes", "diff --git a/vendor/a/a.py b/vendor/a/a.py\ndeleted file mode 100644\nindex 1111111..0000000\n", OmittedVendored, true},
@@ -229,6 +234,10 @@ func TestWhatTheBaseHasMoved(t *testing.T) {
 		b := build(t, src, row.text, Options{From: before, Exclude: []string{"data/**"}})
 		if f := b.Files[0]; f.Omitted != row.want || f.Excused != row.excused || (f.Diff == "") != (row.want != "") {
 			t.Errorf("%s: omitted %q, excused %v, diff %q; want %q", row.says, f.Omitted, f.Excused, f.Diff, row.want)
+		}
+		stays := slices.ContainsFunc([]string{"stays", "goes", "here alone"}, func(word string) bool { return strings.Contains(row.says, word) })
+		if b.Files[0].Moved == stays || strings.Contains(strings.Join(b.Warnings, " "), "newest base") == stays {
+			t.Errorf("%s: moved on the base is %v, and it is warned of %q", row.says, b.Files[0].Moved, b.Warnings)
 		}
 	}
 }

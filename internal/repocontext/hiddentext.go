@@ -65,7 +65,7 @@ func (b *builder) lookInto(ctx context.Context) error {
 		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
 		bf.Excused = slices.Contains(excused, bf.Omitted)
 		if bf.Omitted == OmittedExcluded { // a file that came from there, or went there, is to be read, at the base too
-			bf.Excused = b.o.excluded(f.Path) && (f.OldPath == "" || b.o.excluded(f.OldPath)) && !b.gone[i]
+			bf.Excused = b.o.excluded(f.Path) && (f.OldPath == "" || b.o.excluded(f.OldPath)) && !bf.Moved
 		}
 	}
 	return nil
