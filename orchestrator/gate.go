@@ -58,7 +58,7 @@ func (l *Loop) gateFacts(ctx context.Context, req Request, snap Snapshot) (*gate
 		return nil, nil
 	}
 	f := snap.size()
-	if f.Complexity == gate.Trivial || f.Small { // by names; what else is protected stands in the trees (threats.md T771)
+	if f.Complexity != gate.Ordinary || f.Small { // by names; what else is protected stands in the trees (threats.md T771)
 		sensitive, err := l.History.Sensitive(ctx, snap.Range, req.Context.Guidance)
 		if err != nil {
 			return nil, err

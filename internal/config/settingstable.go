@@ -212,7 +212,7 @@ func keys() []key {
 			doc: "How long reading the change, agents and commands may take in all of a run. Waiting for GitHub, and posting, is not counted."},
 		{path: "gate", shape: choice(gatePolicies()...), capped: true, field: func(s *Settings) any { return &s.Gate },
 			doc: "What the commit status `pr-reviewer` of a pull request says. `off`: nothing, none is set. `presence`: that the review is there, whatever it says. `verdict`: success when the pull " +
-				"request was approved. `verdict-non-trivial`: the same, but a trivial change passes whatever a complete review says (docs/ci.md). Their order is off, presence, verdict-non-trivial, verdict."},
+				"request was approved. `verdict-non-trivial`: the same, but a trivial change passes although a complete review asks for changes (docs/ci.md). Their order is off, presence, verdict-non-trivial, verdict."},
 		{path: "gate_labels", shape: list(choice("advisory", "strict"), 0, 2), field: func(s *Settings) any { return &s.GateLabels },
 			doc: "The labels that may change the gate for one pull request when somebody who may write sets them: `advisory` lets `pr-reviewer:advisory` soften it to `presence`, `strict` lets " +
 				"`pr-reviewer:strict` harden it to `verdict`. Without it: none."},

@@ -13,7 +13,10 @@ type Complexity string
 
 // The complexities a rule tells apart.
 const (
-	Trivial  Complexity = "trivial"
+	Trivial Complexity = "trivial"
+	// Prose is text for people alone, as the ends of its names say, which do not tell who runs it: literate code, or pages with scripts. It is trivial where nothing
+	// grave is found (threats.md T846).
+	Prose    Complexity = "prose"
 	Ordinary Complexity = "ordinary"
 )
 
@@ -40,7 +43,7 @@ type File struct {
 }
 
 // Assess says by rule how much there is to a change. It is trivial when reviewers were given all of it, no file of it is protected,
-// and it is ten lines in three files at most, or prose alone and 200 lines at most. protected says why a file is more than its
+// and it is ten lines in three files at most; otherwise Prose where it is prose alone and 200 lines at most. protected says why a file is more than its
 // lines, such as a workflow; empty when it is not.
 func Assess(files []File, protected func(name string) string) Complexity {
 	lines, prosaic := 0, true
@@ -55,8 +58,10 @@ func Assess(files []File, protected func(name string) string) Complexity {
 	switch {
 	case len(files) == 0:
 		return Ordinary
-	case prosaic && lines <= proseLines, plain && len(files) <= trivialFiles && lines <= trivialLines:
+	case plain && len(files) <= trivialFiles && lines <= trivialLines:
 		return Trivial
+	case prosaic && lines <= proseLines:
+		return Prose
 	}
 	return Ordinary
 }
@@ -76,12 +81,13 @@ func Small(files []File, protected func(name string) string) bool {
 
 // trivial says how much there is to a change by the rule and the scout together. The scout may take back what the rule says; it may add to
 // it only where the change is small: a change can hold words that are meant for the scout.
-func (f Facts) trivial() bool {
+func (f Facts) trivial(e Ending) bool {
+	ruled := f.Complexity == Trivial || f.Complexity == Prose && !e.Grave
 	switch f.Scout {
 	case "":
-		return f.Complexity == Trivial
+		return ruled
 	case review.TrivialChange:
-		return f.Complexity == Trivial || f.Small
+		return ruled || f.Small
 	}
 	return false
 }

@@ -21,7 +21,7 @@ const (
 	Off Policy = "off"
 	// Presence waits for the review, whatever it says.
 	Presence Policy = "presence"
-	// NonTrivial is Verdict, but a trivial change passes whatever a complete review says.
+	// NonTrivial is Verdict, but a trivial change passes although a complete review asks for changes.
 	NonTrivial Policy = "verdict-non-trivial"
 	// Verdict passes what was approved.
 	Verdict Policy = "verdict"
@@ -55,23 +55,30 @@ type Ending struct {
 	Answered, Asks, Unread bool
 	// Nothing is true when the change held nothing that a reviewer could be given.
 	Nothing bool
+	// Grave is true when something that was found is a P0 or a P1, or when it is not said how grave that is which keeps the change from passing: a scan flags it, or a thread is open.
+	Grave bool
 	// Quick is true when a scan was all there was.
 	Quick bool
 }
 
 // End reads it off a result.
 func End(r review.RunResult) Ending {
+	asks := r.Consensus != nil && *r.Consensus != string(review.Approve)
+	aside := func(u review.Unverified) bool { return grave(u.Finding) }
+	untold := !asks && (r.Outcome == review.ChangesRequested || r.Outcome == review.Flagged)
 	return Ending{
-		Outcome: r.Outcome, Answered: r.Receipt.Complete > 0, Asks: r.Consensus != nil && *r.Consensus != string(review.Approve),
+		Outcome: r.Outcome, Answered: r.Receipt.Complete > 0, Asks: asks, Grave: untold || slices.ContainsFunc(r.Findings, grave) || slices.ContainsFunc(r.Unverified, aside),
 		Unread: r.Receipt.Status != "ok" || slices.ContainsFunc(r.Receipt.LeftOut, func(l review.LeftOut) bool { return !l.Excused }),
 		Quick:  r.Scan != nil && r.Scan.Escalated == "", Nothing: r.Outcome == review.NotReviewed && r.Receipt.Nothing(),
 	}
 }
 
+func grave(f review.Finding) bool { return f.Priority.Severe() }
+
 // Decide says what the status is.
 func Decide(p Plan, f Facts, e Ending) review.Gate {
 	policy, labels := p.effective(f.Labels)
-	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: f.trivial() && !e.Unread}
+	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: f.trivial(e) && !e.Unread}
 	out.State, out.Description = decide(policy, out.Trivial, e)
 	return out
 }

@@ -34,13 +34,13 @@ func endings() (out []Ending) {
 		case review.Superseded, review.Failed:
 			out = append(out, Ending{Outcome: o})
 		case review.ChangesRequested:
-			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
+			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Grave: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
 		case review.LGTM:
 			out = append(out, Ending{Outcome: o, Answered: true, Quick: true}, Ending{Outcome: o, Answered: true, Quick: true, Unread: true}, Ending{Outcome: o, Quick: true})
 		case review.Flagged:
-			out = append(out, Ending{Outcome: o, Answered: true, Quick: true}, Ending{Outcome: o, Answered: true, Quick: true, Unread: true})
+			out = append(out, Ending{Outcome: o, Answered: true, Quick: true, Grave: true}, Ending{Outcome: o, Answered: true, Quick: true, Grave: true, Unread: true})
 		default:
-			out = append(out, Ending{Outcome: o, Answered: true, Asks: o != review.Converged && o != review.SetAside})
+			out = append(out, Ending{Outcome: o, Answered: true, Asks: o != review.Converged && o != review.SetAside, Grave: o == review.SetAside})
 		}
 	}
 	return out
@@ -51,7 +51,7 @@ func (e Ending) String() string {
 	for _, x := range []struct {
 		is   bool
 		word string
-	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}, {e.Nothing, "nothing for reviewers"}} {
+	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Grave, "grave"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}, {e.Nothing, "nothing for reviewers"}} {
 		if x.is {
 			s += ", " + x.word
 		}
@@ -107,11 +107,11 @@ func (s size) with(labels []Labelling) Facts {
 	return f
 }
 
-var sizes = []size{{"ordinary", Facts{Complexity: Ordinary}}, {"trivial", Facts{Complexity: Trivial}}}
+var sizes = []size{{"ordinary", Facts{Complexity: Ordinary}}, {"trivial", Facts{Complexity: Trivial}}, {"prose", Facts{Complexity: Prose}}}
 
 // scouted are the sizes where a scout has looked.
 func scouted() (out []size) {
-	for _, f := range []Facts{{Complexity: Ordinary}, {Complexity: Ordinary, Small: true}, {Complexity: Trivial, Small: true}} {
+	for _, f := range []Facts{{Complexity: Ordinary}, {Complexity: Ordinary, Small: true}, {Complexity: Prose}, {Complexity: Trivial, Small: true}} {
 		for _, said := range []review.Complexity{"", review.TrivialChange, review.SimpleChange, review.ComplexChange} {
 			name := string(f.Complexity)
 			if f.Small && f.Complexity == Ordinary {
@@ -155,11 +155,12 @@ func table() string {
 			}
 		}
 	}
-	b.WriteString("\n# Which changes pass under verdict-non-trivial although changes are requested, or a scan flags them: by the rule, and by what a scout says.\n")
+	b.WriteString("\n# Which changes pass under verdict-non-trivial although changes are requested, something grave is among them, or a scan flags them: by the rule, and by what a scout says.\n")
 	for _, x := range scouted() {
 		fmt.Fprintf(&b, "%-52s", "  "+x.name)
-		for _, o := range []review.Outcome{review.ChangesRequested, review.Flagged} {
-			fmt.Fprintf(&b, " %4s", letters[Decide(Plan{Policy: NonTrivial}, x.Facts, Ending{Outcome: o, Answered: true, Asks: true}).State])
+		for _, e := range []Ending{{Outcome: review.ChangesRequested}, {Outcome: review.ChangesRequested, Grave: true}, {Outcome: review.Flagged, Grave: true}} {
+			e.Answered, e.Asks = true, true
+			fmt.Fprintf(&b, " %4s", letters[Decide(Plan{Policy: NonTrivial}, x.Facts, e).State])
 		}
 		b.WriteByte('\n')
 	}
@@ -206,6 +207,8 @@ func TestLaws(t *testing.T) {
 						t.Errorf("%s: a scan passes that did not see every changed line", at)
 					case ok && Policy(g.Effective) == Verdict && e.Outcome != review.Converged && e.Outcome != review.LGTM:
 						t.Errorf("%s: what is not approved passes", at)
+					case ok && judged && x.Complexity == Prose && e.Grave:
+						t.Errorf("%s: a name alone passes what is grave", at)
 					case !ok && e.Outcome == review.Converged:
 						t.Errorf("%s: what is approved does not pass", at)
 					case g.State == review.GateFailure && !judged:
@@ -362,7 +365,10 @@ func TestAssess(t *testing.T) {
 		"orders for agents":       {with(func(f *File) { f.Path = "AGENTS.md" }), Ordinary},
 		"partly left out":         {with(func(f *File) { f.Whole = false }), Ordinary},
 		"a new file":              {with(func(f *File) { f.Plain = false }), Ordinary},
-		"prose":                   {[]File{{"README.md", "", 150, true, true}, {"docs/new.md", "", 50, true, false}}, Trivial},
+		"prose":                   {[]File{{"README.md", "", 150, true, true}, {"docs/new.md", "", 50, true, false}}, Prose},
+		"little prose":            {[]File{{"README.md", "", 10, true, true}}, Trivial},
+		"little new prose":        {[]File{{"README.md", "", 10, true, false}}, Prose},
+		"literate code":           {[]File{{"src/pay.coffee.md", "", 181, true, true}}, Prose},
 		"much prose":              {[]File{{"README.md", "", 201, true, true}}, Ordinary},
 		"prose and code":          {[]File{{"README.md", "", 50, true, true}, code}, Ordinary},
 		"code that becomes prose": {[]File{{"a.md", "a.go", 50, true, false}}, Ordinary},
@@ -382,11 +388,27 @@ func TestEnd(t *testing.T) {
 	if got, want := End(r), (Ending{Outcome: review.ChangesRequested, Answered: true, Asks: true}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	p2, p0 := review.Finding{Priority: review.P2}, review.Finding{Priority: review.P0}
+	for _, c := range []struct {
+		findings, aside []review.Finding
+		want            bool
+	}{{[]review.Finding{p2}, []review.Finding{p2}, false}, {[]review.Finding{p2, p0}, nil, true}, {nil, []review.Finding{p0}, true}} {
+		r := review.RunResult{Findings: c.findings}
+		for _, f := range c.aside {
+			r.Unverified = append(r.Unverified, review.Unverified{Finding: f})
+		}
+		if got := End(r).Grave; got != c.want {
+			t.Errorf("%+v: grave is %v", c, got)
+		}
+	}
+	approve := string(review.Approve)
+	if !End(review.RunResult{Outcome: review.Flagged}).Grave || !End(review.RunResult{Outcome: review.ChangesRequested, Consensus: &approve}).Grave {
+		t.Error("what a scan flags, or a thread asks for, may be grave")
+	}
 	r.Receipt.LeftOut = append(r.Receipt.LeftOut, review.LeftOut{Path: "a.go"})
 	if !End(r).Unread {
 		t.Error("an unread file is not seen")
 	}
-	approve := string(review.Approve)
 	if e := End(review.RunResult{Outcome: review.Converged, Consensus: &approve}); e.Asks || !e.Unread || e.Answered {
 		t.Errorf("%+v", e)
 	}
