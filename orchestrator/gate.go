@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/consensus"
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/escalate"
@@ -188,6 +189,13 @@ func gateFiles(b review.Brief) (out []gate.File) {
 		})
 	}
 	return out
+}
+
+// objected reports whether people say what a trivial change does not pass over.
+func objected(said review.CommentsResult) bool {
+	requested := slices.Contains(consensus.Decide(nil, said.ReviewState).Rules, 0)
+	severe := func(f review.Finding) bool { return f.Priority.Severe() }
+	return requested || said.ThreadsTruncated || slices.ContainsFunc(said.PendingIssues, severe)
 }
 
 // gate is what the status says of a round, if it ends the run.

@@ -289,6 +289,44 @@ func TestGateFiles(t *testing.T) {
 	}
 }
 
+// A trivial change passes over what reviewers ask for, and over nothing that people say as grave, whether a review or a scan was made (threats.md T847).
+func TestATrivialChangePassesOverNoPerson(t *testing.T) {
+	thread := func(body, association string) review.Discussion {
+		return review.Discussion{Threads: []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{ID: "C1", Author: review.Person{Login: "mona", Association: association}, Body: body}}}}}
+	}
+	requested := func(association string) review.Discussion {
+		return review.Discussion{Reviews: []review.Review{{ID: "R1", Author: review.Person{Login: "mona", Association: association}, State: "CHANGES_REQUESTED", Body: "Please rename it."}}}
+	}
+	resolved := thread("P0: this drops all customers.", "MEMBER")
+	resolved.Threads[0].Resolved = true
+	for says, c := range map[string]struct {
+		people review.Discussion
+		passes bool
+	}{
+		"nobody":                      {review.Discussion{}, true},
+		"a member, P0":                {thread("P0: this drops all customers.", "MEMBER"), false},
+		"a member, P0, and it is not": {resolved, true},
+		"a member, P2":                {thread("P2: a name.", "MEMBER"), true},
+		"a stranger, P0":              {thread("P0: this drops all customers.", "NONE"), true},
+		"a member requests changes":   {requested("MEMBER"), false},
+		"a stranger requests changes": {requested("NONE"), true},
+		"more than was read":          {review.Discussion{Truncated: true}, false},
+	} {
+		for _, scan := range []bool{false, true} {
+			in := round()
+			in.Request.Gate, in.Snapshot.Gate, in.Snapshot.Discussion = &gate.Plan{Policy: gate.NonTrivial}, &gate.Facts{Complexity: gate.Trivial}, c.people
+			in.Reports[0].Answer.Reviewer.Findings = []review.Finding{{ID: "A-1", Priority: review.P0, Category: "logic", Title: "It drops all customers", Source: review.Source{Type: "agent", Name: "alpha"}}}
+			if scan {
+				in.Request.Quick, in.Reports = &QuickPlan{}, nil
+				in.Scan = &AgentReport{Answer: review.Answer{Receipt: review.AgentReceipt{State: review.AgentComplete}, Scout: &review.ScoutResult{Complexity: review.TrivialChange, Verdict: review.Flag}}}
+			}
+			if g := Judge(in).Result.Gate; g.Trivial != c.passes || (g.State == review.GateSuccess) != c.passes || strings.Contains(g.Description, "a person objects") == c.passes {
+				t.Errorf("%s, scan %v: %+v", says, scan, g)
+			}
+		}
+	}
+}
+
 // The report says what the gate says, and what became of each label; where the status could not be set, that.
 func TestGateInTheReport(t *testing.T) {
 	in := round()

@@ -159,7 +159,7 @@ func (d verdict) result() review.RunResult {
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Outcome: d.outcome, Reason: d.reason,
 		Round: in.Round, Rules: d.verdict.Rules, Issues: d.verdict.Issues, Distinct: d.verdict.Distinct,
-		DistinctIssues: review.Count(d.leads), Findings: d.findings, Groups: []review.Group{}, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Dismissed: d.dismissed, DismissalNotes: d.dismissalNotes(), Receipt: d.receipt, Comments: []string{}, Started: in.Request.Started,
+		DistinctIssues: review.Count(d.leads), Findings: d.findings, Groups: []review.Group{}, Unsupported: d.unsupported, NotTaken: d.notTaken, Unverified: d.unverified, Dismissed: d.dismissed, DismissalNotes: d.dismissalNotes(), Receipt: d.receipt, Objected: objected(d.comments), Comments: []string{}, Started: in.Request.Started,
 		Stuck: []review.Finding{},
 	}
 	if d.speaks(d.outcome) {

@@ -213,7 +213,7 @@ func judgeScan(in Inputs) Judgement {
 	result := review.RunResult{
 		Run: in.Request.Run, Target: in.Request.Target, URL: in.Snapshot.PR.URL, Round: in.Round, Rules: []int{}, Findings: []review.Finding{},
 		Groups: []review.Group{}, Unverified: []review.Unverified{}, Stuck: []review.Finding{}, Comments: []string{}, Started: in.Request.Started,
-		Receipt: receipt, Scan: in.scanResult(),
+		Receipt: receipt, Scan: in.scanResult(), Objected: objected(collectComments(in).CommentsResult),
 	}
 	if result.Scan == nil { // there was nothing to show to a scout
 		result.Scan = &review.Scan{Observations: []review.Observation{}, Reasons: []string{}, Standing: in.standing()}

@@ -132,6 +132,9 @@ type RunResult struct {
 	Dismissed      []Dismissed `json:"dismissed,omitempty"`
 	DismissalNotes []string    `json:"dismissalNotes,omitempty"`
 	Receipt        Receipt     `json:"receipt"`
+	// Objected is true when a person who may block requests changes, or says of something that it is a P0 or a P1 and nobody has settled that, or when not all that
+	// people say was read.
+	Objected bool `json:"objected,omitempty"`
 	// Review is the last round's review as other tools read it; nil when nothing was judged.
 	Review *ReviewResult `json:"review,omitempty"`
 	// Stuck are the findings that came back after the fixer had reported them fixed; they stand in Findings too.

@@ -57,6 +57,8 @@ type Ending struct {
 	Nothing bool
 	// Grave is true when something that was found is a P0 or a P1, or when it is not said how grave that is which keeps the change from passing: a scan flags it, or a thread is open.
 	Grave bool
+	// Objected is review.RunResult.Objected. How small a change is its author chooses, and what people say no author may wave away (threats.md T847).
+	Objected bool
 	// Quick is true when a scan was all there was.
 	Quick bool
 }
@@ -68,8 +70,9 @@ func End(r review.RunResult) Ending {
 	untold := !asks && (r.Outcome == review.ChangesRequested || r.Outcome == review.Flagged)
 	return Ending{
 		Outcome: r.Outcome, Answered: r.Receipt.Complete > 0, Asks: asks, Grave: untold || slices.ContainsFunc(r.Findings, grave) || slices.ContainsFunc(r.Unverified, aside),
-		Unread: r.Receipt.Status != "ok" || slices.ContainsFunc(r.Receipt.LeftOut, func(l review.LeftOut) bool { return !l.Excused }),
-		Quick:  r.Scan != nil && r.Scan.Escalated == "", Nothing: r.Outcome == review.NotReviewed && r.Receipt.Nothing(),
+		Unread:   r.Receipt.Status != "ok" || slices.ContainsFunc(r.Receipt.LeftOut, func(l review.LeftOut) bool { return !l.Excused }),
+		Objected: r.Objected,
+		Quick:    r.Scan != nil && r.Scan.Escalated == "", Nothing: r.Outcome == review.NotReviewed && r.Receipt.Nothing(),
 	}
 }
 
@@ -78,13 +81,18 @@ func grave(f review.Finding) bool { return f.Priority.Severe() }
 // Decide says what the status is.
 func Decide(p Plan, f Facts, e Ending) review.Gate {
 	policy, labels := p.effective(f.Labels)
-	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: f.trivial(e) && !e.Unread}
-	out.State, out.Description = decide(policy, out.Trivial, e)
+	trivial := f.trivial(e) && !e.Unread
+	out := review.Gate{Policy: string(p.Policy), Effective: string(policy), Labels: labels, Trivial: trivial && !e.Objected}
+	out.State, out.Description = decide(policy, trivial, e)
 	return out
 }
 
 func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 	said := sentences[e.Outcome]
+	small := p == NonTrivial && trivial
+	if small && e.Objected {
+		small, said = false, said+"; a person objects or may, so it is not trivial"
+	}
 	switch e.Outcome {
 	case review.Converged:
 		if e.Unread { // no run converges so; should one, nobody is told that all is well
@@ -102,7 +110,7 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 			return review.GateError, "The quick scan did not see the whole change"
 		case p == Presence:
 			return review.GateSuccess, said + "; the gate waits for the scan alone"
-		case p == NonTrivial && trivial:
+		case small:
 			return review.GateSuccess, said + "; the change is trivial and may be merged"
 		}
 		return review.GateFailure, said
@@ -110,7 +118,7 @@ func decide(p Policy, trivial bool, e Ending) (review.GateState, string) {
 		switch {
 		case p == Presence:
 			return review.GateSuccess, said + presence
-		case p == NonTrivial && trivial:
+		case small:
 			return review.GateSuccess, said + "; the change is trivial and may be merged"
 		}
 		return review.GateFailure, said

@@ -34,12 +34,15 @@ func endings() (out []Ending) {
 		case review.Superseded, review.Failed:
 			out = append(out, Ending{Outcome: o})
 		case review.ChangesRequested:
-			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Grave: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
+			out = append(out, Ending{Outcome: o, Answered: true, Asks: true}, Ending{Outcome: o, Answered: true, Asks: true, Grave: true}, Ending{Outcome: o, Answered: true, Asks: true, Objected: true}, Ending{Outcome: o, Answered: true, Asks: true, Unread: true})
 		case review.LGTM:
 			out = append(out, Ending{Outcome: o, Answered: true, Quick: true}, Ending{Outcome: o, Answered: true, Quick: true, Unread: true}, Ending{Outcome: o, Quick: true})
 		case review.Flagged:
-			out = append(out, Ending{Outcome: o, Answered: true, Quick: true, Grave: true}, Ending{Outcome: o, Answered: true, Quick: true, Grave: true, Unread: true})
+			out = append(out, Ending{Outcome: o, Answered: true, Quick: true, Grave: true}, Ending{Outcome: o, Answered: true, Quick: true, Grave: true, Objected: true}, Ending{Outcome: o, Answered: true, Quick: true, Grave: true, Unread: true})
 		default:
+			if o != review.Converged {
+				out = append(out, Ending{Outcome: o, Answered: true, Asks: true, Grave: true, Objected: true})
+			}
 			out = append(out, Ending{Outcome: o, Answered: true, Asks: o != review.Converged && o != review.SetAside, Grave: o == review.SetAside})
 		}
 	}
@@ -51,7 +54,7 @@ func (e Ending) String() string {
 	for _, x := range []struct {
 		is   bool
 		word string
-	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Grave, "grave"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}, {e.Nothing, "nothing for reviewers"}} {
+	}{{!e.Answered, "nobody answered"}, {e.Asks, "asks for changes"}, {e.Grave, "grave"}, {e.Objected, "a person objects"}, {e.Unread, "partly unread"}, {e.Quick, "scan"}, {e.Nothing, "nothing for reviewers"}} {
 		if x.is {
 			s += ", " + x.word
 		}
@@ -209,6 +212,8 @@ func TestLaws(t *testing.T) {
 						t.Errorf("%s: what is not approved passes", at)
 					case ok && judged && x.Complexity == Prose && e.Grave:
 						t.Errorf("%s: a name alone passes what is grave", at)
+					case ok && judged && e.Objected:
+						t.Errorf("%s: a small change passes over what people say (threats.md T847)", at)
 					case !ok && e.Outcome == review.Converged:
 						t.Errorf("%s: what is approved does not pass", at)
 					case g.State == review.GateFailure && !judged:
@@ -400,6 +405,9 @@ func TestEnd(t *testing.T) {
 		if got := End(r).Grave; got != c.want {
 			t.Errorf("%+v: grave is %v", c, got)
 		}
+	}
+	if End(r).Objected || !End(review.RunResult{Objected: true}).Objected {
+		t.Error("what people say is not seen")
 	}
 	approve := string(review.Approve)
 	if !End(review.RunResult{Outcome: review.Flagged}).Grave || !End(review.RunResult{Outcome: review.ChangesRequested, Consensus: &approve}).Grave {
