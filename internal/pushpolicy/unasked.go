@@ -17,6 +17,8 @@ const RuleUnasked = "unasked-file"
 // changes no other file but tests: files act in more ways than any list of their names has (threats.md T733). The zero value is of no pull request.
 type Asked struct {
 	files map[string]bool
+	// moved are those that the base branch has no more under their names: a merge brings a fix to the new place, which may be protected (threats.md T845).
+	moved map[string]bool
 	// said has what may be a path in the words of findings, with the folders of the files that these are about; texts are all of them.
 	said  map[string][]string
 	texts []string
@@ -33,7 +35,7 @@ type Asked struct {
 // AskedOf are the files that the task of a fixer asks for. stood are all files of the merge base, which no fix of any run has changed; without them a name says what a file is, which is
 // enough to tell a fixer early.
 func AskedOf(task review.Task, stood []string) Asked {
-	a := Asked{files: map[string]bool{}, said: map[string][]string{}, repo: task.Repo.Owner + "/" + task.Repo.Name}
+	a := Asked{files: map[string]bool{}, moved: map[string]bool{}, said: map[string][]string{}, repo: task.Repo.Owner + "/" + task.Repo.Name}
 	ask := func(spelled string) {
 		if name := spelling.Raw(spelled); name != "" {
 			a.files[name] = true
@@ -42,6 +44,9 @@ func AskedOf(task review.Task, stood []string) Asked {
 	for _, f := range task.Brief.Files {
 		ask(f.Path)
 		ask(f.OldPath)
+		if f.Moved {
+			a.moved[spelling.Raw(f.Path)] = true
+		}
 	}
 	if stood != nil {
 		a.stands, a.tests = map[string][]string{}, testsOf(stood)
@@ -70,10 +75,13 @@ func AskedOf(task review.Task, stood []string) Asked {
 
 // Refuse says why a fix may not change a file; empty means that it may.
 func (a Asked) Refuse(name string) string {
-	if a.asks(name) || a.tests.has(name) {
+	switch {
+	case a.moved[name]:
+		return "the base branch has moved or deleted it since: bring the branch up to date"
+	case a.asks(name), a.tests.has(name):
 		return ""
 	}
-	return unasked
+	return "the pull request does not change it, and no finding that has to be fixed names it"
 }
 
 // refuseLink is Refuse for the name that a link gives a file, which is no file of the trees.
@@ -96,8 +104,6 @@ func (a Asked) Beside(changes []Change) (names []string) {
 
 // asks reports that the pull request changes a file, or that a finding names it.
 func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
-
-const unasked = "the pull request does not change it, and no finding that has to be fixed names it"
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {

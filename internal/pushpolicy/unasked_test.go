@@ -12,7 +12,7 @@ import (
 // asked is what a task asks for in a repository with some files.
 func asked(stood ...string) Asked {
 	return AskedOf(review.Task{
-		Brief: review.Brief{Files: []review.BriefFile{{Path: "app/settings.yaml"}, {Path: "ops/new.sh", OldPath: "ops/old.sh"}, {Path: `"odd\tname.json"`}, {Path: "web/locales/en.json"}}},
+		Brief: review.Brief{Files: []review.BriefFile{{Path: "app/settings.yaml"}, {Path: "ops/new.sh", OldPath: "ops/old.sh"}, {Path: `"odd\tname.json"`}, {Path: "web/locales/en.json"}, {Path: "ci/moved.sh", Moved: true}}},
 		Fix: &review.FixPayload{
 			IssuesToFix: []review.Finding{
 				{File: "deploy/dev/values.yaml", Title: "The key is not in web/texts/de.json", Description: "Neither is it in `fr.json`, values.yaml sets no limit.", Suggestion: "Run the release and test VERSION, and say so in the README."},
@@ -32,7 +32,7 @@ func TestUnasked(t *testing.T) {
 		"environments/test/inventory.py", "tests/all.yaml", "ui/locales/de.json", "x/y/test_b.py", "src/b.spec.ts", "src/test/java/shop/CartTest.java", "crates/a/tests/it.rs", "src/__snapshots__/b.ts.snap", "t/01.t",
 		"features/cart.feature", "src/test_list.zig", "config/app.php", "charts/shop/templates/a.yaml", "src/__tests__/b.ts"}
 	for name, want := range map[string]bool{
-		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, "web/locales/en.json": true, // of the pull request
+		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, "web/locales/en.json": true, "ci/moved.sh": false, // of the pull request
 		"deploy/dev/values.yaml": true, "a.go": true, // what findings are about
 		"web/texts/de.json": true, "conf/base.ini": true, "data/rates.bin": true, "conf/limits.toml": true, "conf/limits.toml.bak": true, // what findings name
 		"deploy/dev/fr.json": true, "fr.json": false, "web/locales/fr.json": false, "app/values.yaml": false, "values.yaml": false, "prod/values.yaml": false, "prod/conf/base.ini": false, // by a name alone, or the end of a path
