@@ -177,7 +177,7 @@ func otherNames(s, lower string) (out []Span) {
 			for end < len(line) && (valueByte(line[end]) || line[end] == '=') {
 				end++
 			}
-			out = randomValues(out, s, at+m[1], at+end)
+			out = randomValues(out, s, at+m[1], at+end, at)
 		}
 	})
 	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
@@ -284,44 +284,78 @@ func valueAround(s string, i int) int {
 	return to
 }
 
-// namedSpans are the random values near the names of secrets, whatever stands between: on the line of the name, or on the next one
-// when it is nothing but a value.
+// namedSpans are the random values near the names of secrets, whatever stands between: on the line of the name, on the next one when it is nothing but a value, and in
+// the lines around that say of themselves that they are one.
 func namedSpans(s string, names []int) []Span {
 	slices.Sort(names)
 	var out []Span
-	done := 0
+	done, below := 0, 0 // where the last line of a name ends, and the last value below one
 	for _, at := range names {
 		from := max(done, strings.LastIndexByte(s[max(0, at-namedReach):at], '\n')+1+max(0, at-namedReach))
 		for from > done && valueByte(s[from]) && valueByte(s[from-1]) {
 			from--
 		}
-		to := min(len(s), at+namedReach)
-		if n := strings.IndexByte(s[at:to], '\n'); n >= 0 {
-			to = at + n
-			if next := s[to+1 : min(len(s), to+1+namedReach)]; onlyValue(next) {
-				if n := strings.IndexByte(next, '\n'); n >= 0 {
-					next = next[:n]
-				}
-				to += 1 + len(next)
-			}
-		}
+		to := lineEnd(s, at)
 		for to < len(s) && to > from && valueByte(s[to]) && valueByte(s[to-1]) {
 			to++
 		}
 		if to <= from {
 			continue
 		}
-		out = randomValues(out, s, from, to)
+		if from > 0 && s[from-1] == '\n' && !beginsThing(s[from:to]) {
+			reach := max(0, from-1-namedReach)
+			if above := reach + strings.LastIndexByte(s[reach:from-1], '\n') + 1; saidValue(s[above : from-1]) {
+				out = randomValues(out, s, above, from, at)
+			}
+		}
+		out = randomValues(out, s, from, to, at)
 		done = to
+		for i := 0; i < linesBelow && to < len(s) && s[to] == '\n'; i++ {
+			from, to = to+1, lineEnd(s, to+1)
+			line := s[from:to]
+			alone := i == 0 && onlyValue(line)
+			if !alone && beginsThing(line) {
+				break
+			}
+			if to > below && (alone || saidValue(line)) {
+				out, below = randomValues(out, s, from, to, at), to
+			}
+		}
 	}
 	return out
 }
 
-// onlyValue reports whether a line is a value, perhaps in quotes, behind a sign, or behind a word that says it is one.
-var onlyValue = lazyregexp.New("(?i)^[ \t]*[-+>#*]?[ \t]*(?:[\"']?(?:value|default|literal|data|string)[\"']?[ \t]*[:=>]?[ \t]*)?[\"'`]?[0-9a-z_+/=.~-]{20,}[\"'`]?[ \t]*[,;)\\]}]*[ \t]*(?:\r?\n|$)").MatchString
+// lineEnd is where the line of a place ends, or what is read of it.
+func lineEnd(s string, at int) int {
+	to := min(len(s), at+namedReach)
+	if n := strings.IndexByte(s[at:to], '\n'); n >= 0 {
+		return at + n
+	}
+	return to
+}
 
-// randomValues adds the random values from from to to.
-func randomValues(out []Span, s string, from, to int) []Span {
+// beginsThing reports whether what stands in a line, and below it, is of something else than what stands above.
+func beginsThing(line string) bool {
+	t := strings.TrimLeft(line, " \t")
+	return t != "" && strings.IndexByte("-{}[]", t[0]) >= 0 || headName(line) != ""
+}
+
+// linesBelow is how many lines below a name its value may stand.
+const linesBelow = 3
+
+const (
+	valueWord = `[ \t]*[-+>#*<{]?[ \t]*(?:["']?[a-z]{0,20}(?:value|default|example|literal|data|string)["']?[ \t]*[:=>]?[ \t]*)`
+	valueLine = "[\"'`]?[0-9a-z_+/=.~-]{13,}[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
+)
+
+var (
+	// onlyValue reports whether a line is a value, perhaps in quotes, behind a sign, or behind a word that says it is one; saidValue, whether it is the latter.
+	onlyValue = lazyregexp.New("(?i)^" + valueWord + "?" + valueLine).MatchString
+	saidValue = lazyregexp.New("(?i)^" + valueWord + valueLine).MatchString
+)
+
+// randomValues adds the random values from from to to. A value of which the name at a place is a part may be a name itself.
+func randomValues(out []Span, s string, from, to, name int) []Span {
 	for i := from; i < to; i++ {
 		if !valueByte(s[i]) {
 			continue
@@ -334,8 +368,8 @@ func randomValues(out []Span, s string, from, to int) []Span {
 		}
 		before, word := s[max(0, i-digestReach):i], strings.TrimRight(s[i:end], ".")
 		behind := s[i+len(word):]
-		drawn := Random(word) || uuid.MatchString(word) && optionOfSecret.MatchString(before)
-		if drawn && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
+		random := Random(word) || Drawn(word) && (name < i || name >= end) || uuid.MatchString(word) && optionOfSecret.MatchString(before)
+		if random && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
 			out = appendLines(out, s, i, i+len(word))
 		}
 		i = end - 1 // what stands behind the padding may be a value itself

@@ -181,6 +181,9 @@ var (
 )
 
 var (
+	// strongName is the token of the public key of an assembly of .NET, strongNameOf ends what stands before it.
+	strongName   = lazyregexp.New(`^(?i)[0-9a-f]{16}$`)
+	strongNameOf = lazyregexp.New(`(?i)publickeytoken["']?\s{0,4}[:=>]\s{0,4}["']?$`)
 	// managedSecret ends the name of a secret that RDS keeps.
 	managedSecret = lazyregexp.New(`^(?:cluster|db)-` + hexUUID + `-[0-9A-Za-z]{6}$`)
 	// sshKind ends what stands before a public key of SSH.
@@ -205,7 +208,7 @@ func sshKey(before, value string) bool {
 }
 
 // publicHere reports whether a value is made to be seen by everybody, by what stands around it: the commit of an image or under a name that ends in a word for one, the fingerprint
-// of a key, the key of a site, the MD5 of a customer's key, the public key of SSH, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain,
+// of a key, the key of a site, the MD5 of a customer's key, the public key of SSH, the token of an assembly's public key, the secret that RDS keeps in the store of AWS by its name, an object of Unity, an address of a blockchain,
 // the date of a moment.
 func publicHere(before, value, behind string) bool {
 	switch {
@@ -214,6 +217,8 @@ func publicHere(before, value, behind string) bool {
 	case siteKey.MatchString(value) && siteKeyOf.MatchString(before), sumOfKey.MatchString(value) && sumOfKeyOf.MatchString(before), fingerprint.MatchString(value) && fingerprintOf.MatchString(before):
 		return true
 	case unityID.MatchString(value) && ofUnity.MatchString(before) && ofUnityEnd.MatchString(behind), publicAddress(before, value):
+		return true
+	case strongName.MatchString(value) && strongNameOf.MatchString(before):
 		return true
 	case managedSecret.MatchString(value) && strings.HasSuffix(before, ":secret:rds!"), sshKey(before, value):
 		return true

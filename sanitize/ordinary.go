@@ -48,6 +48,8 @@ func ordinary(s string, p Span) bool {
 		return false
 	case nameAt(s, p):
 		return true
+	case drawnIn(v):
+		return false
 	case inQuotes(s, p):
 		whole := typed(wholeValue(s, p))
 		if strings.Contains(whole, " ") && !hasDigit(v) { // a text for people, of which the rules found a word
