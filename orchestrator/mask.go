@@ -159,7 +159,7 @@ func (l *Loop) alike(ctx context.Context, s Snapshot) (out []string, err error) 
 		other, again := by[shown]
 		by[shown] = f.Path
 		same := again && other != f.Path || f.OldPath != "" && f.OldPath != f.Path && sanitize.MaskSpelled(f.OldPath) == shown
-		if !same && shown != f.Path && f.Omitted != repocontext.OmittedExcluded {
+		if !same && shown != f.Path && !strings.HasPrefix(f.Omitted, repocontext.OmittedExcluded) {
 			if looked++; looked > mostMaskedNames {
 				same = true
 			} else if same, err = l.differ(ctx, s.Range.Head, spelling.Raw(f.Path), spelling.Raw(shown)); err != nil {

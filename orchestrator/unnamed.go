@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/masks"
@@ -15,7 +16,7 @@ import (
 // unnamed reports whether a changed file is withheld and its name is to be told to nobody. A name of which a part is masked cannot be
 // held against the globs: it is not told when the file was left out by configuration.
 func (o ContextOptions) unnamed(name, reason string) bool {
-	if !o.HideWithheld || reason != repocontext.OmittedExcluded {
+	if !o.HideWithheld || !strings.HasPrefix(reason, repocontext.OmittedExcluded) { // passedOver adds to it
 		return false
 	}
 	return neverread.Paths(o.NeverRead).Has(spelling.Raw(name)) || masks.InName(name)

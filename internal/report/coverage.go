@@ -145,12 +145,18 @@ func Unread(files []review.LeftOut) string {
 // Masked begins the reason for a file of which values were masked; which lines they are on follows.
 const Masked = "masked as a possible secret: "
 
+// Later is in the reason for a file that is not excused while something grave is open that may be in it now.
+const Later = "; new or changed since commit "
+
 // ByHand says what helps where files were not reviewed though no reviewer is missing; empty where that is not so.
 func ByHand(o review.Outcome, r review.Receipt) string {
 	nothing := o == review.NotReviewed && r.Nothing()
 	switch {
 	case Unread(r.LeftOut) != "" && (nothing || r.Complete >= r.MinReviewers):
 		said := "Review by hand what was not read, or leave it out on purpose (`context.exclude`)."
+		if slices.ContainsFunc(of(r.LeftOut, false), func(l review.LeftOut) bool { return strings.Contains(l.Reason, Later) }) {
+			said = "Review by hand what was not read."
+		}
 		if slices.ContainsFunc(of(r.LeftOut, false), func(l review.LeftOut) bool { return strings.HasPrefix(l.Reason, Masked) }) {
 			said += " A value that says that it is made up, such as `test-token-1`, is not masked."
 		}

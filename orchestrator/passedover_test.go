@@ -1,0 +1,96 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/review"
+)
+
+// pushedSince is a history in which these files changed, and of which some commits are gone.
+type pushedSince struct {
+	shelf
+	files, gone []string
+}
+
+func (s pushedSince) Have(_ context.Context, commit string) (bool, error) {
+	return !slices.Contains(s.gone, commit), nil
+}
+
+func (s pushedSince) Diff(context.Context, string, string) (*diff.Diff, error) {
+	d := &diff.Diff{}
+	for _, f := range s.files {
+		d.Files = append(d.Files, diff.File{Path: f, Change: diff.Added})
+	}
+	return d, nil
+}
+
+// While something grave is open, nothing goes unread that may hold its code and that came after it was raised (threats.md T849).
+func TestSomethingGraveMayBeWhereNobodyLooks(t *testing.T) {
+	const submodule, pointer = "@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n", "@@ -1 +1 @@\n-oid sha256:1\n+oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n"
+	left := func(path, why string) review.BriefFile {
+		return review.BriefFile{Path: path, Change: "added", Omitted: why, Excused: true}
+	}
+	files := []review.BriefFile{
+		{Path: "a.go", Change: "modified", Diff: "@@ -1 +1 @@\n-x\n+y\n"},
+		left("vendor/new.js", repocontext.OmittedVendored), left("vendor/old.js", repocontext.OmittedVendored), left("dist/new.js", repocontext.OmittedGenerated),
+		left("demo/new.js", repocontext.OmittedExcluded), left("go.sum", repocontext.OmittedLockFile), left("a.png", repocontext.OmittedBinary),
+		{Path: "vendor/gone.js", Change: "deleted", Omitted: repocontext.OmittedVendored, Excused: true},
+		{Path: "lib", Change: "modified", Diff: submodule}, {Path: "tool.py", Change: "modified", Diff: pointer},
+	}
+	now := pushedSince{files: []string{"a.go", "vendor/new.js", "dist/new.js", "demo/new.js", "go.sum", "a.png", "vendor/gone.js", "lib", "tool.py"}}
+	all := "vendor/new.js dist/new.js demo/new.js lib tool.py"
+	p1 := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	open := showing(p1)
+	open.Closed, open.ClosedBy = false, ""
+	with := func(change func(*conversation.Thread)) conversation.Thread {
+		out := open
+		change(&out)
+		return out
+	}
+	minor := showing(saidBy("one", foundAt(review.P2, 9, ""), "Mean of an empty list divides by zero"))
+	minor.Closed, minor.ClosedBy = false, ""
+	for what, row := range map[string]struct {
+		thread conversation.Thread
+		then   pushedSince
+		want   string
+	}{
+		"it is open":                            {open, now, all},
+		"the author resolved it":                {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "ada" }), now, all},
+		"somebody resolved it who may":          {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }), now, ""},
+		"it is not grave":                       {minor, now, ""},
+		"it was raised here":                    {with(func(t *conversation.Thread) { t.Head = "head" }), now, ""},
+		"nothing of these changed":              {open, pushedSince{files: []string{"a.go"}}, ""},
+		"its commit is gone":                    {open, pushedSince{gone: []string{"before"}}, "vendor/new.js vendor/old.js dist/new.js demo/new.js lib tool.py"},
+		"its own file is one of these, and old": {with(func(t *conversation.Thread) { t.File = "vendor/old.js" }), pushedSince{}, "vendor/old.js"},
+		"its own file is no text any more":      {with(func(t *conversation.Thread) { t.File = "a.png" }), pushedSince{}, "a.png"},
+	} {
+		snap := disputedInputs().Snapshot
+		snap.Range.Head = "head"
+		snap.Brief.Files = files
+		snap.Conversation = &conversation.State{Threads: []conversation.Thread{row.thread}}
+		if err := (&Loop{History: row.then}).passedOver(t.Context(), &snap); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, f := range snap.Brief.Files {
+			if f.Omitted != files[i].Omitted {
+				got = append(got, f.Path)
+				if f.Excused || !strings.Contains(f.Omitted, short(row.thread.Head)) {
+					t.Errorf("%s: %+v", what, f)
+				}
+			}
+		}
+		if strings.Join(got, " ") != row.want {
+			t.Errorf("%s: %q, want %q", what, got, row.want)
+		}
+	}
+	if !(ContextOptions{HideWithheld: true, NeverRead: []string{"demo/**"}}).unnamed("demo/new.js", repocontext.OmittedExcluded+"; new") {
+		t.Error("the name of a withheld file is told")
+	}
+}
