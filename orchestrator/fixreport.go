@@ -32,7 +32,7 @@ func (j *fixing) report(ctx context.Context, fix review.FixOutcome, outcome revi
 	if fix.State == review.FixPushed {
 		fixed = fixedWords(claimed(j.judged.Tracked, fix, j.round), fixed)
 	}
-	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body, raised: j.judged.raised, fixed: fixed, objected: j.judged.Result.Receipt.Objected})
+	return l.publish(ctx, j.steps, j.req, saying{round: j.round, op: OpFix, pr: pr, body: body, raised: j.judged.raised, since: j.judged.since, fixed: fixed, objected: j.judged.Result.Receipt.Objected})
 }
 
 // patch is the fix as text when it could not be pushed, so that nothing of the work is lost; it is kept in the run's folder.

@@ -81,7 +81,9 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	own := func(c review.Comment) bool { return effects.Same(c.Author, viewer) }
 	base := req.base(pr)
 	snap.Unproven = unproven(discussion.Comments, own, ours, base)
-	snap.Owing = outOfThreads(newestRaised(discussion.Comments, own, ours, pr.HeadSHA, base), req.deciding(), state.Threads)
+	marked, since := newestRaised(discussion.Comments, own, ours, pr.HeadSHA, base)
+	snap.Owing = outOfThreads(marked, req.deciding(), state.Threads)
+	snap.Since = snap.firstRaised(req, since)
 	snap.Hidden, snap.Unreported = hidden(discussion.Comments, ours, base), unreported(discussion.Comments, own, base)
 	snap.Reports, snap.Counted = Reports(discussion.Comments, viewer), countedThen(discussion.Comments, ours)
 	snap.Listed = listed(discussion)

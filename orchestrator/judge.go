@@ -71,6 +71,8 @@ type Judgement struct {
 	answers []reply
 	// raised is what the marker of the report keeps: who is to be heard again.
 	raised []string
+	// since is the first commit on which something of that was raised.
+	since string
 	// fixed is what it keeps of what people said that fixes are said to have done.
 	fixed []string
 }
@@ -88,7 +90,7 @@ func Judge(in Inputs) Judgement {
 	d := decide(match(gather(in).assess()))
 	result := d.result()
 	return Judgement{Inputs: in, Result: result, GoesOn: d.next.goesOn, Payload: d.next.payload, Tracked: d.tracked, Report: d.report(result), seen: d.sightings(),
-		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers(), raised: d.raised(), fixed: d.fixedSaid()}
+		proposed: d.proposed, cured: d.cured, reopened: d.reopened(), answers: d.answers(), raised: d.raised(), since: d.sinceGrave(), fixed: d.fixedSaid()}
 }
 
 // verdict is the third stage of a judgement: the verdict, how the round ends by it, and what follows.

@@ -318,7 +318,7 @@ func (l *Loop) round(ctx context.Context, steps Steps, req Request, p *progress)
 		if !req.Alone {
 			l.say("posting the report")
 			var urls []string
-			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, fixed: judged.fixed, objected: p.objected, resumed: resumed, still: l.still(req, p)}
+			said := saying{round: p.round, op: OpReport, pr: snap.PR, body: judged.Report, raised: judged.raised, since: judged.since, fixed: judged.fixed, objected: p.objected, resumed: resumed, still: l.still(req, p)}
 			if req.sticky() {
 				urls, why, err = l.publishSticky(ctx, steps, req, p, said, snap)
 			} else {

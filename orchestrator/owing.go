@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/objections"
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -33,7 +35,7 @@ func owingWords(names []string) string {
 }
 
 // raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
-// them; and how many threads say so of whom one of them is open (inThreads). A review that converged leaves nothing open.
+// them; and how many threads say so of whom one of them is open (inThreads). Nobody was heard on what may be where they were not given it (mayBeElsewhere). A review that converged leaves nothing open.
 func (d verdict) raised() (names []string) {
 	if d.outcome == review.Converged {
 		return nil
@@ -63,7 +65,7 @@ func (d verdict) raised() (names []string) {
 		}
 	}
 	heard := func(name string) bool {
-		return slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
+		return !d.in.Snapshot.mayBeElsewhere() && slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
 			return d.in.Request.decides(h) && hasLooked(h.Answer.Receipt) && sanitize.RaisedBy(h.Answer.Receipt.Name) == name
 		})
 	}
@@ -140,8 +142,8 @@ func outOfThreads(marked []string, reviewers []AgentPlan, threads []conversation
 
 // newestRaised are who raised what our newest report leaves open without a thread, as its marker names them, and what the newest one by our account does,
 // whichever key signed that: it can keep something from passing, and hides nothing of what is proven ours. So do those about the head, which may have come back. The newest are those
-// that have a say about a change to a base branch.
-func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head, base string) (names []string) {
+// that have a say about a change to a base branch. since are the first commits on which that was raised, by their full ids; one that no report tells is empty.
+func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool, head, base string) (names, since []string) {
 	for _, from := range []func(review.Comment) bool{ours, own, aboutHead(comments, ours, head), aboutHead(comments, own, head)} {
 		for _, r := range reportsAbout(comments, from, base) {
 			for _, name := range r.raised {
@@ -149,9 +151,12 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 					names = append(names, name)
 				}
 			}
+			if at := cmp.Or(r.since, report.About(allParts(r.comment, comments, from))); len(r.raised) > 0 && !slices.Contains(since, at) {
+				since = append(since, at)
+			}
 		}
 	}
-	return names
+	return names, since
 }
 
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which

@@ -1,9 +1,12 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/coverage"
@@ -13,32 +16,40 @@ import (
 	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // passedOver counts as unread what of a change nobody is given and what may hold the code of something grave that is open: each file that is new or changed since the commit
-// on which it was raised, and the one that its thread is in now. That nobody raises it again says nothing then (threats.md T849).
+// on which it was raised, and the one that its thread is in now. That nobody raises it again says nothing then (threats.md T849). Nor does it of what has no thread (threats.md T850).
 func (l *Loop) passedOver(ctx context.Context, snap *Snapshot) error {
-	grave, unseen := snap.graveOpen(), snap.unseen()
-	if len(grave) == 0 || len(unseen) == 0 {
+	unseen := snap.unseen()
+	own := map[string][]string{} // the files that threads are in, by the commit on which they were opened
+	for _, commit := range snap.Since {
+		own[commit] = nil
+	}
+	for _, t := range snap.graveOpen() {
+		own[t.Head] = append(own[t.Head], snap.named(t))
+	}
+	if len(own) == 0 || len(unseen) == 0 {
 		return nil
 	}
 	snap.Brief.Files = slices.Clone(snap.Brief.Files)
-	changed := map[string]func(file string) bool{}
-	for _, t := range grave {
-		if changed[t.Head] == nil {
-			var err error
-			if changed[t.Head], err = l.changedSinceThen(ctx, t.Head, snap.Range.Head); err != nil {
-				return err
-			}
+	for _, commit := range slices.Sorted(maps.Keys(own)) {
+		changed, err := l.changedSinceThen(ctx, commit, snap.Range.Head)
+		if err != nil {
+			return err
+		}
+		help := "a person looks and resolves its thread, or it goes where reviewers are given it"
+		if len(own[commit]) == 0 {
+			help = "it has no thread to be resolved, so this goes where reviewers are given it, or into a pull request of its own"
 		}
 		for i, what := range unseen {
 			f := &snap.Brief.Files[i]
-			own := f.Path == snap.named(t)
-			if f.Omitted != "" && !f.Excused || !own && (notCode(*f) || !changed[t.Head](f.Path)) {
+			if f.Omitted != "" && !f.Excused || !slices.Contains(own[commit], f.Path) && (notCode(*f) || !changed(f.Path)) {
 				continue
 			}
 			f.Excused = false
-			f.Omitted = fmt.Sprintf("%s%s%s, where something grave was raised that may be here now: a person looks and resolves its thread, or it goes where reviewers are given it", what, report.Later, short(t.Head))
+			f.Omitted = fmt.Sprintf("%s%s%s, where something grave was raised that may be here now: %s", what, report.Later, cmp.Or(short(commit), "(unknown)"), help)
 		}
 	}
 	return nil
@@ -55,6 +66,33 @@ func (s Snapshot) graveOpen() (out []conversation.Thread) {
 		}
 	}
 	return out
+}
+
+// firstRaised are the first commits on which something grave was raised that no thread says, or that stands in no thread of ours any more, by whoever is asked again; since are
+// those that reports tell.
+func (s Snapshot) firstRaised(req Request, since []string) []string {
+	if slices.ContainsFunc(req.deciding(), func(a AgentPlan) bool { return slices.Contains(s.Owing, sanitize.RaisedBy(a.Name)) }) {
+		return since
+	}
+	return nil
+}
+
+// mayBeElsewhere reports whether something that reports alone tell of may be in what passedOver counts as unread (threats.md T850).
+func (s Snapshot) mayBeElsewhere() bool {
+	return len(s.Since) > 0 && slices.ContainsFunc(s.Brief.Files, func(f review.BriefFile) bool { return strings.Contains(f.Omitted, report.Later) })
+}
+
+// sinceGrave is what the marker of a report keeps of that: of what has no thread the first commit that is known, else the one of the first thread, else the head.
+func (d verdict) sinceGrave() string {
+	s := d.in.Snapshot
+	if len(d.raised()) == 0 {
+		return ""
+	}
+	first := slices.Clone(s.Since)
+	for _, t := range s.graveOpen() {
+		first = append(first, t.Head)
+	}
+	return append(first, s.Range.Head)[0]
 }
 
 // unseen says of files of the brief, by index, what they are of which nobody is given the content, and which may go unread.

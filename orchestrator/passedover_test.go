@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/repocontext"
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // pushedSince is a history in which these files changed, and of which some commits are gone.
@@ -90,7 +93,88 @@ func TestSomethingGraveMayBeWhereNobodyLooks(t *testing.T) {
 			t.Errorf("%s: %q, want %q", what, got, row.want)
 		}
 	}
+	for commit, want := range map[string]string{"before": all, "": "vendor/new.js vendor/old.js dist/new.js demo/new.js lib tool.py"} { // it has no thread
+		snap := Snapshot{Range: Range{Head: "head"}, Brief: review.Brief{Files: files}, Since: []string{commit}}
+		if err := (&Loop{History: pushedSince{files: now.files, gone: []string{""}}}).passedOver(t.Context(), &snap); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, f := range snap.Brief.Files {
+			if f.Omitted != files[i].Omitted {
+				got = append(got, f.Path)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("since %q: %q, want %q", commit, got, want)
+		}
+	}
 	if !(ContextOptions{HideWithheld: true, NeverRead: []string{"demo/**"}}).unnamed("demo/new.js", repocontext.OmittedExcluded+"; new") {
 		t.Error("the name of a withheld file is told")
+	}
+}
+
+// What a report leaves open that is grave and has no thread, or stands in none any more, is open since the commit on which it was raised, until those who raised it were given
+// all that may hold it (threats.md T850).
+func TestSinceWhenSomethingGraveIsOpen(t *testing.T) {
+	reviewers := Request{Agents: []AgentPlan{{Name: "one", Role: review.RoleReviewer}}}
+	snap := Snapshot{Owing: []string{sanitize.RaisedBy("two")}}
+	if got := snap.firstRaised(reviewers, []string{"a"}); got != nil {
+		t.Errorf("who raised it is no reviewer any more: %q", got)
+	}
+	snap.Owing = []string{sanitize.RaisedBy("one")}
+	if got := snap.firstRaised(reviewers, []string{"a"}); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("who raised it is asked again: %q", got)
+	}
+
+	first := strings.Repeat("0a", 20)
+	everybody := func(review.Comment) bool { return true }
+	mark := func(m sanitize.Marker, at int) review.Comment {
+		m.Run, m.Round, m.Nonce, m.Key = "r", 1, "n", []byte("k")
+		text, err := sanitize.Comment("- Head: `1234`\n- Merge base: `5`\n- Base: `6`\n", m, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review.Comment{Body: text[0].String(), CreatedAt: time.Unix(int64(at), 0)}
+	}
+	for _, row := range []struct {
+		marker sanitize.Marker
+		want   string
+	}{
+		{sanitize.Marker{}, ""}, {sanitize.Marker{Raised: snap.Owing, Since: first}, first}, {sanitize.Marker{Raised: snap.Owing}, "1234"},
+	} {
+		if _, got := newestRaised([]review.Comment{mark(row.marker, 1)}, everybody, everybody, "", ""); strings.Join(got, " ") != row.want {
+			t.Errorf("%+v: %q, want %q", row.marker, got, row.want)
+		}
+	}
+
+	p1 := saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")
+	open := showing(p1)
+	open.Closed, open.ClosedBy = false, ""
+	for what, row := range map[string]struct {
+		found    []review.Finding
+		threads  []conversation.Thread
+		since    []string
+		unread   bool
+		want     string
+		wantName bool
+	}{
+		"nothing":                           {nil, nil, nil, false, "", false},
+		"it is raised now":                  {[]review.Finding{p1}, nil, nil, false, "head", true},
+		"it was raised before":              {[]review.Finding{p1}, nil, []string{first}, false, first, true},
+		"a thread says it":                  {nil, []conversation.Thread{open}, nil, true, "before", false},
+		"its reviewer was given all":        {nil, nil, []string{first}, false, "", false},
+		"its reviewer was not given all":    {nil, nil, []string{first}, true, first, true},
+		"no report said so, but the record": {nil, nil, nil, true, "", false},
+	} {
+		in := raised(append(row.found, saidBy("one", foundAt(review.P3, 3, ""), "A comment has a typing mistake")), row.threads...)
+		in.Snapshot.Range.Head, in.Snapshot.Since = "head", row.since
+		in.Snapshot.Owing = snap.Owing
+		if row.unread {
+			in.Snapshot.Brief.Files = append(slices.Clone(in.Snapshot.Brief.Files), review.BriefFile{Path: "vendor/new.js", Change: "added", Omitted: "vendored" + report.Later + "before"})
+		}
+		j := Judge(in)
+		if j.since != row.want || slices.Contains(j.raised, sanitize.RaisedBy("one")) != row.wantName {
+			t.Errorf("%s: since %q, raised %q, want %q", what, j.since, j.raised, row.want)
+		}
 	}
 }

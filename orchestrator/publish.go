@@ -38,6 +38,8 @@ type saying struct {
 	command string
 	// raised is what Judgement.raised gives, of a report.
 	raised []string
+	// since is what Judgement.since gives, of a report.
+	since string
 	// fixed is what people said that fixes are said to have done, as markers name it.
 	fixed []string
 	// objected is what Inputs.objected gives.
@@ -124,7 +126,7 @@ func (l *Loop) seal(req Request, s saying, nonce string) ([]sanitize.Text, error
 // commandMarker is the marker of what a saying posts, with the command whose answer it is, if it is one.
 func (l *Loop) commandMarker(req Request, s saying, nonce string) sanitize.Marker {
 	m := l.marker(req, s.round, nonce)
-	m.Command, m.Sticky, m.Raised, m.Fixed, m.Objected = s.command, s.sticky, s.raised, s.fixed, s.objected
+	m.Command, m.Sticky, m.Raised, m.Since, m.Fixed, m.Objected = s.command, s.sticky, s.raised, s.since, s.fixed, s.objected
 	if s.command == "" {
 		m.Base = sanitize.BaseNamed(req.base(s.pr))
 	}

@@ -46,6 +46,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
+	// Since is what firstRaised gives.
+	Since []string `json:"since,omitempty"`
 	// TestsChanged and TestsAdded are what FixedTests gives.
 	TestsChanged []string `json:"weakened,omitempty"`
 	TestsAdded   []string `json:"tests_added,omitempty"`

@@ -52,11 +52,12 @@ func speaking[T any](reports []T, base string, about func(T) string) (out []T) {
 	return out
 }
 
-// aReport is the comment with which a report begins, what it says, and when it was written.
+// aReport is the comment with which a report begins, what it says, and when it was written. since is as in its marker.
 type aReport struct {
 	comment review.Comment
 	says    OurComment
 	raised  []string
+	since   string
 	at      time.Time
 }
 
@@ -69,7 +70,7 @@ func reportsAbout(comments []review.Comment, from func(review.Comment) bool, bas
 		}
 		m, _ := sanitize.ParseMarker(c.Body)
 		if known := ourComment(c, m); known.Asks || known.Approves {
-			all = append(all, aReport{c, known, m.Raised, writtenAt(c, m)})
+			all = append(all, aReport{c, known, m.Raised, m.Since, writtenAt(c, m)})
 		}
 	}
 	slices.Reverse(all) // of two of one moment the later one is the newer

@@ -49,6 +49,8 @@ type Marker struct {
 	Objected []string
 	// Base is the base branch that a report is about, as BaseNamed names it.
 	Base string
+	// Since is the first commit on which what Raised names was raised, by its full id; empty where Raised is.
+	Since string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -78,10 +80,11 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))?(?: base=([0-9a-f]{16}))? mac=([0-9a-f]{64}) -->$`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))?(?: base=([0-9a-f]{16}))?(?: since=([0-9a-f]{40,64}))? mac=([0-9a-f]{64}) -->$`)
 	askedLine    = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
 	raisedLine   = lazyregexp.New(`^[0-9a-f]{8}$`)
 	baseLine     = lazyregexp.New(`^[0-9a-f]{16}$`)
+	sinceLine    = lazyregexp.New(`^[0-9a-f]{40,64}$`)
 	objectedLine = lazyregexp.New(`^[0-9A-Za-z._+]{1,100}$`)
 	plainMark    = lazyregexp.New(`<!--\s*` + markWord + `\s*-->`)
 )
@@ -139,6 +142,9 @@ func (m Marker) valid() error {
 	if m.Base != "" && !baseLine.MatchString(m.Base) {
 		return fmt.Errorf("marker: base %q: it is 16 digits", m.Base)
 	}
+	if m.Since != "" && !sinceLine.MatchString(m.Since) {
+		return fmt.Errorf("marker: since %q: it is the full id of a commit", m.Since)
+	}
 	if m.Sticky && m.ReviewID == "" {
 		return errors.New("marker: a sticky comment begins with its review id, and there is none")
 	}
@@ -165,7 +171,7 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked, raised, fixed, objected, base := "", "", "", "", "", ""
+		command, asked, raised, fixed, objected, base, since := "", "", "", "", "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
@@ -184,8 +190,11 @@ func (m Marker) seal(body string) string {
 		if m.Base != "" {
 			base = " base=" + m.Base
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, base, hex.EncodeToString(m.mac(rest)))
+		if m.Since != "" {
+			since = " since=" + m.Since
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, base, since, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -214,6 +223,9 @@ func (m Marker) mac(rest string) []byte {
 	}
 	if m.Base != "" {
 		fields = append(fields, "base="+m.Base)
+	}
+	if m.Since != "" {
+		fields = append(fields, "since="+m.Since)
 	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
@@ -262,8 +274,8 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[13], after
-		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked, h.m.Base = sub[2], sub[4], sub[7], sub[8], sub[12]
+		h.kid, h.mac, h.rest = sub[1], sub[14], after
+		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked, h.m.Base, h.m.Since = sub[2], sub[4], sub[7], sub[8], sub[12], sub[13]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])

@@ -80,14 +80,14 @@ func TestStickyMarker(t *testing.T) {
 
 func TestMarkerIsProven(t *testing.T) {
 	want := testMarker()
-	want.Base = BaseNamed("main")
+	want.Base, want.Since = BaseNamed("main"), strings.Repeat("0a", 20)
 	out, err := Comment("# Report\n\nAll is well.", want, testPolicy)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := out[0].String()
 	got, err := Verify(s, want.Key, want.RepoID, want.PR)
-	if err != nil || got.Run != want.Run || got.Round != 2 || got.Part != 1 || got.Parts != 1 || got.Nonce != want.Nonce || got.ReviewID != want.ReviewID || got.Base != want.Base {
+	if err != nil || got.Run != want.Run || got.Round != 2 || got.Part != 1 || got.Parts != 1 || got.Nonce != want.Nonce || got.ReviewID != want.ReviewID || got.Base != want.Base || got.Since != want.Since {
 		t.Fatalf("Verify = %+v, %v", got, err)
 	}
 	if _, err := Verify(strings.TrimRight(strings.ReplaceAll(s, "\n", "\r\n"), "\r\n"), want.Key, want.RepoID, want.PR); err != nil {
@@ -108,6 +108,10 @@ func TestMarkerIsProven(t *testing.T) {
 		},
 		"no base branch": func() error {
 			_, err := Verify(strings.Replace(s, " base="+want.Base, "", 1), want.Key, want.RepoID, 7)
+			return err
+		},
+		"another first commit": func() error {
+			_, err := Verify(strings.Replace(s, "since=0", "since=1", 1), want.Key, want.RepoID, 7)
 			return err
 		},
 		"another part": func() error {
