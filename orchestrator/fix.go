@@ -238,7 +238,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		limited, done := l.limited(ctx, j.left())
 		defer done()
 		work, err := l.Executor.Fix(limited, plan, review.FixOrder{
-			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from,
+			Run: j.req.Run, Task: task, Round: j.round, Try: try, Reviewed: in.Snapshot.Range.Head, From: from, Base: in.Snapshot.Range.Base,
 			Verify: j.req.Fix.Verify, Checks: checkRuns(j.req.Fix), Detected: j.req.Fix.Detected, Setup: j.unset,
 			Allow: j.req.Fix.Allow, Guidance: j.req.Context.Guidance, First: j.own.HeadSHA, PRFiles: j.own.ChangedFiles, PRLines: j.lines,
 			At: j.req.Started,

@@ -10,6 +10,8 @@ type FixOrder struct {
 	// Reviewed is the head the findings are about. From is where this try starts: Reviewed, or the tip of the try before when only
 	// verification refused it. Both are full object ids.
 	Reviewed, From string
+	// Base is the tip of the base branch, to which a merge brings the work; empty where it is not known.
+	Base string
 	// Task is the question, Task.Fix what is to be fixed (spec.md A4).
 	Task Task
 	// Verify are the commands that will run on the work, Detected as in FixTerms. Checks is how often the fixer may have them run before.

@@ -113,7 +113,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 			return err
 		}
 	}
-	standing, err := standingIn(ctx, b.Repo, o.Guidance, o.Task.BaseSHA, o.Reviewed)
+	standing, err := standingIn(ctx, b.Repo, o.Guidance, o.Task.BaseSHA, o.Reviewed, o.Base)
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,13 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 	work.refuse(standing.check(whole, o.Allow)...)
 	asked := pushpolicy.AskedOf(o.Task, standing.files)
 	asked.Links = standing.included.Links
+	if o.Base != "" && o.Base != o.Task.BaseSHA {
+		now, err := b.Repo.Whole().Files(ctx, o.Base, "")
+		if err != nil {
+			return err
+		}
+		asked.Moved(standing.files, now)
+	}
 	work.refuse(asked.Check(whole, o.Allow)...)
 	if beside := asked.Beside(whole); len(beside) > 0 {
 		work.Notes = append(work.Notes, "files that neither the pull request changes nor a finding is about: "+spelled(beside))

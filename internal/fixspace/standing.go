@@ -36,7 +36,7 @@ func Sensitive(ctx context.Context, repo *git.Repository, guidance []string, bas
 	return append(pushpolicy.Check(changes, pushpolicy.Limits{}, nil, paths), s.check(changes, nil)...), nil
 }
 
-// standingIn reads commits: the merge base, and the head that was reviewed. An empty one is none. guidance are the names and globs of context.guidance.
+// standingIn reads commits: the merge base, the head that was reviewed, and the tip of the base branch. An empty one is none. guidance are the names and globs of context.guidance.
 func standingIn(ctx context.Context, repo *git.Repository, guidance []string, commits ...string) (*standing, error) {
 	s, whole := &standing{files: []string{}}, repo.Whole()
 	s.included.Instructions.Guidance = guidance

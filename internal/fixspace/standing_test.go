@@ -53,6 +53,29 @@ func TestInstructionsAreProtected(t *testing.T) {
 	}
 }
 
+// No fix changes what the base branch has moved since, or what only its tip protects: a merge brings it there (threats.md T845).
+func TestWhatTheBaseBranchHasIsProtected(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "ci/build.yml": "x\n", "tools/test_run.py": "def test_a(): pass\n", "ci/more.yml": "x\n"})
+	base := w.base
+	w.git(w.origin, "mv", "ci/build.yml", "build.yml")
+	w.git(w.origin, "mv", "tools/test_run.py", "run.py")
+	tip := w.commit(map[string]string{".gitlab-ci.yml": "include: {local: ci/more.yml}\n"})
+	w.fetch()
+	w.git(w.origin, "reset", "-q", "--hard", base)
+	w.base = w.commit(map[string]string{"a.txt": "b\n"})
+	w.fetch()
+	for name, rule := range map[string]string{"ci/build.yml": "unasked-file", "tools/test_run.py": "unasked-file", "ci/more.yml": "protected-path", "a.txt": ""} {
+		w := w.in(t)
+		w.script("echo '# 1' >>" + name)
+		o := w.order("ci/build.yml", "ci/more.yml")
+		o.Task.BaseSHA, o.Base = base, tip
+		work := w.fix(o)
+		if rule == "" && work.Tip == "" || rule != "" && (len(work.Refusals) != 1 || work.Refusals[0].Rule != rule) {
+			t.Errorf("%s: %q, refused: %+v", name, work.Tip, work.Refusals)
+		}
+	}
+}
+
 // What a fix may not change is more than its lines in anybody's change, by its name, by what the trees say of it, or by what kind of entry it is (threats.md T771).
 func TestSensitive(t *testing.T) {
 	ci := "include: {local: ci/test.yml}\n"

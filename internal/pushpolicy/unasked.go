@@ -73,6 +73,19 @@ func AskedOf(task review.Task, stood []string) Asked {
 	return a
 }
 
+// Moved has a fix change no file that stood at the merge base and that the base branch has no more.
+func (a Asked) Moved(stood, now []string) {
+	stands := make(map[string]bool, len(now))
+	for _, name := range now {
+		stands[name] = true
+	}
+	for _, name := range stood {
+		if !stands[name] {
+			a.moved[name] = true
+		}
+	}
+}
+
 // Refuse says why a fix may not change a file; empty means that it may.
 func (a Asked) Refuse(name string) string {
 	switch {
