@@ -36,6 +36,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, fmt.Sprintf("%d of the %d needed reviewers gave a complete answer", m.complete, need)
 	case v != review.Approve:
 		return review.ChangesRequested, why
+	case m.cameBack():
+		return review.ChangesRequested, why // converge has the word
 	case len(m.setAside()) > 0:
 		return review.SetAside, m.setAsideWords()
 	case c.doubted > 0:
@@ -70,6 +72,14 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.StaticOnly, "rules alone looked for known patterns, and no model took part: this is no approval"
 	}
 	return review.Converged, why
+}
+
+// cameBack reports whether something came back after a fix that had to be fixed in one of its rounds. It is stuck, however few raise it this time and however minor they call it
+// (threats.md T859).
+func (m matched) cameBack() bool {
+	return slices.ContainsFunc(m.stuck, func(g int) bool {
+		return slices.ContainsFunc(slices.Concat(m.in.Earlier[m.same[g]].Findings, m.tracked[g].Findings), func(f review.Finding) bool { return weigh(f.Priority) > 0 })
+	})
 }
 
 // unresolvedWords say how many threads are unresolved, and what to do where prloop may have opened some of them itself.
@@ -121,9 +131,9 @@ func (g gathered) outOf() string {
 // speaks reports whether the verdict may be shown. A review that is not complete may ask for changes, never approve.
 func (d verdict) speaks(o review.Outcome) bool {
 	switch o {
-	case review.Converged, review.ChangesRequested, review.Stuck, review.Diverging:
+	case review.Converged, review.ChangesRequested, review.Diverging:
 		return true
-	case review.Partial, review.Budget, review.StaticOnly:
+	case review.Stuck, review.Partial, review.Budget, review.StaticOnly:
 		return d.verdict.Consensus != review.Approve
 	}
 	return false

@@ -475,6 +475,29 @@ func asJSON(t *testing.T, v any) string {
 	return string(out)
 }
 
+// What a fix was to do and comes back needs a person, also where it comes back as minor, or with less support than counts (threats.md T859).
+func TestWhatCameBackNeverPasses(t *testing.T) {
+	for what, c := range map[string]struct {
+		first, second map[string][]review.Finding
+		support       int
+		want          review.Outcome
+	}{
+		"as minor":   {map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}, map[string][]review.Finding{"alpha": {at(review.P3, 10, "A", leak)}}, 1, review.Stuck},
+		"one voice":  {map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}, "beta": {at(review.P1, 10, "A", leak)}}, map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}, 2, review.Stuck},
+		"an offer":   {map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P3, 100, "B", nilMap)}}, map[string][]review.Finding{"alpha": {at(review.P3, 100, "B", nilMap)}}, 1, review.Converged},
+		"it is gone": {map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak)}}, nil, 1, review.Converged},
+	} {
+		s := newStage()
+		s.says[sha(1)], s.says[sha(2)] = c.first, c.second
+		s.fixes = []review.FixWork{fixes(sha(2), "A", "B")}
+		s.diffs["1..2"] = edited(10)
+		got := s.run(t, newSteps(), func(r *Request) { r.MinSupport = c.support })
+		if got.Outcome != c.want || (got.Consensus != nil) != (c.want == review.Converged) {
+			t.Errorf("%s: %s (%s), consensus %v", what, got.Outcome, got.Reason, got.Consensus)
+		}
+	}
+}
+
 func TestTheNextRoundIsTold(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{"alpha": {at(review.P1, 10, "A", leak), at(review.P2, 100, "B", nilMap)}}
