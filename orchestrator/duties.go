@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/internal/threads"
+	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -40,29 +41,25 @@ func (s Snapshot) instructs(p review.Person) bool {
 }
 
 // duties are the findings of people that a fixer is asked for, by id: in their own words, for an analyzer words them under the eyes of everybody, and
-// without what others said in between, and what is quoted of them. A conversation that somebody else began is none.
+// without what others said in between, and what is quoted of them (threats.md T854). A conversation that somebody else began is none.
 func (s Snapshot) duties(pr int) map[string]review.Finding {
 	out, d := map[string]review.Finding{}, s.Discussion
 	d.Threads = slices.Clone(d.Threads)
 	for i, t := range d.Threads {
 		d.Threads[i].Comments = slices.DeleteFunc(slices.Clone(t.Comments), func(c review.Comment) bool { return c.Deleted || !s.instructs(c.Author) })
 		for j := range d.Threads[i].Comments {
-			d.Threads[i].Comments[j].Body = ownWords(d.Threads[i].Comments[j].Body)
+			c := &d.Threads[i].Comments[j]
+			c.Body = trigger.Own(c.Body, c.Mailed)
 		}
 	}
 	d.Reviews = slices.DeleteFunc(slices.Clone(d.Reviews), func(r review.Review) bool { return !s.instructs(r.Author) })
 	for i := range d.Reviews {
-		d.Reviews[i].Body = ownWords(d.Reviews[i].Body)
+		d.Reviews[i].Body = trigger.Own(d.Reviews[i].Body, false)
 	}
 	for _, f := range threads.Analyze(d, pr).PendingIssues {
 		out[f.ID] = f
 	}
 	return out
-}
-
-// ownWords are a text without the lines that quote others: who quotes somebody has not asked for it (threats.md T854).
-func ownWords(text string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), ">") }), "\n")
 }
 
 // duty is what the fixer is asked of a distinct finding: its gravest wording that is not of somebody whose words are no duty, and of offers a person's before an agent's; ok is false where

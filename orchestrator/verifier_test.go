@@ -223,11 +223,11 @@ func TestTheFixerIsGivenEachWording(t *testing.T) {
 func TestDutiesAreOwnWords(t *testing.T) {
 	boss := review.Person{Login: "boss"}
 	s := Snapshot{PR: review.PullRequest{Author: boss}, Discussion: review.Discussion{
-		Threads: []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{ID: "C1", Author: boss, Body: "> Set it in deploy/prod.yaml\n\nP2: only guard it here."}}}},
-		Reviews: []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: boss, Body: "  > See other.yaml\nP1: not yet."}},
+		Threads: []review.Thread{{ID: "T1", File: "a.go", Comments: []review.Comment{{ID: "C1", Author: boss, Body: "> Set it in deploy/prod.yaml\nand so on\n\n- > more.yaml\n\nP2: only guard it here."}}}, {ID: "T2", File: "a.go", Comments: []review.Comment{{ID: "C2", Author: boss, Mailed: true, Body: "P2: not that.\n\nPlease set mailed.yaml"}}}},
+		Reviews: []review.Review{{ID: "R1", State: "CHANGES_REQUESTED", Author: boss, Body: "  > See other.yaml\n\nP1: not yet."}},
 	}}
 	said := fmt.Sprint(s.duties(7))
-	if strings.Contains(said, "prod.yaml") || strings.Contains(said, "other.yaml") || !strings.Contains(said, "only guard it here") || !strings.Contains(said, "not yet") {
+	if strings.Contains(said, "prod.yaml") || strings.Contains(said, "other.yaml") || strings.Contains(said, "and so on") || strings.Contains(said, "more.yaml") || strings.Contains(said, "mailed.yaml") || !strings.Contains(said, "only guard it here") || !strings.Contains(said, "not yet") {
 		t.Errorf("asked for: %s", said)
 	}
 }

@@ -242,6 +242,8 @@ type Comment struct {
 	Commit string `json:"commit,omitempty"`
 	// Minimized is true when somebody collapsed it.
 	Minimized bool `json:"minimized,omitempty"`
+	// Mailed is true of an answer to a mail.
+	Mailed bool `json:"mailed,omitempty"`
 	// Deleted is true of one that is not on GitHub any more: prloop remembers who objected there, and its text is prloop's.
 	Deleted bool `json:"deleted,omitempty"`
 	// ReplyTo is the number of the first comment of the thread that it answers in, where it is read alone; it is not stored.

@@ -27,7 +27,7 @@ var forbidden = []fakemodel.ToolCall{
 
 // refusedLater are changes that a tool makes and the push policy takes for what they are.
 var refusedLater = []fakemodel.ToolCall{
-	call("write_file", `{"path":"-o.go","content":"package x"}`), call("write_file", `{"path":"pkg/$(id).go","content":"package x"}`),
+	call("write_file", `{"path":"-o_test.go","content":"package x"}`), call("write_file", `{"path":"pkg/$(id)_test.go","content":"package x"}`),
 }
 
 var findingID = regexp.MustCompile(`finding ([A-Za-z0-9._-]+)\n`)

@@ -359,7 +359,7 @@ func TestAFixerWritesWhereNobodyReads(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			o := newOddity(t, playbook{
-				Sees:  []sight{{Line: "BUG", ID: "B-1", Priority: review.P1, Title: "It is a bug", Text: "It is.", Quote: true}},
+				Sees:  []sight{{Line: "BUG", ID: "B-1", Priority: review.P1, Title: "It is a bug", Text: "It is, and so is " + where + ".", Quote: true}},
 				Edits: []edit{{File: "a.py", Old: "BUG", New: "fine"}, {File: where, Old: "HERE", New: "os.system(cmd)"}},
 			}, oneObserver)
 			book := filepath.Join(o.home, "playbook.json")

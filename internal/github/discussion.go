@@ -42,7 +42,8 @@ type comment struct {
 	// PublishedAt is when others could read it: one that was drafted in a review is that when the review is submitted.
 	PublishedAt *time.Time
 	edit
-	IsMinimized bool
+	IsMinimized     bool
+	CreatedViaEmail bool
 	// PullRequestReview is the review that a comment of a thread is part of. GitHub makes one of each reply, at the head of then.
 	PullRequestReview *struct{ Commit *struct{ OID string } }
 }
@@ -68,7 +69,7 @@ func (e edit) by(author *actor) string {
 
 const editFields = `lastEditedAt editor { login }`
 
-const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt ` + editFields + ` isMinimized`
+const commentFields = `id fullDatabaseId url body author { ` + actorFields + ` } authorAssociation createdAt updatedAt publishedAt ` + editFields + ` isMinimized createdViaEmail`
 
 func (m comment) shape() review.Comment {
 	id, _ := strconv.ParseInt(m.FullDatabaseID, 10, 64)
@@ -81,7 +82,7 @@ func (m comment) shape() review.Comment {
 		edited = *m.LastEditedAt
 	}
 	out := review.Comment{ID: m.ID, DatabaseID: id, URL: m.URL, Author: m.Author.person(m.AuthorAssociation), Body: m.Body,
-		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, EditedBy: m.by(m.Author), Minimized: m.IsMinimized}
+		CreatedAt: said, UpdatedAt: m.UpdatedAt, EditedAt: edited, EditedBy: m.by(m.Author), Minimized: m.IsMinimized, Mailed: m.CreatedViaEmail}
 	if in := m.PullRequestReview; in != nil && in.Commit != nil {
 		out.Commit = in.Commit.OID
 	}

@@ -41,10 +41,8 @@ func (a *Asked) note(folder, word string) {
 		word = strings.TrimPrefix(strings.TrimRight(word, "."), "./")
 		keep(strings.TrimPrefix(word, "/"))
 		if i := strings.Index(strings.ToLower(word), "/"+strings.ToLower(a.repo)+"/blob/"); i >= 0 && len(word) == len(strings.ToLower(word)) {
-			// The name of a branch may have slashes: what is behind any may be the path.
-			_, rest, _ := strings.Cut(word[i+len("/"+a.repo+"/blob/"):], "/")
-			for more := rest != ""; more; _, rest, more = strings.Cut(rest, "/") {
-				keep(rest)
+			for _, end := range a.linked(word[i+len("/"+a.repo+"/blob/"):]) {
+				keep(end)
 			}
 		}
 		for _, side := range []string{"a/", "b/"} {
@@ -53,6 +51,22 @@ func (a *Asked) note(folder, word string) {
 			}
 		}
 	}
+}
+
+// linked are the paths behind a branch in a link to a file. The name of a branch may have slashes: it is the longest end that stands, or what is behind the first one; where no tree is
+// known, any.
+func (a *Asked) linked(behind string) (ends []string) {
+	_, end, more := strings.Cut(behind, "/")
+	for ; more && end != ""; _, end, more = strings.Cut(end, "/") {
+		if slices.Contains(a.stands[path.Base(end)], end) {
+			return []string{end}
+		}
+		ends = append(ends, end)
+	}
+	if a.stands == nil {
+		return ends
+	}
+	return ends[:min(1, len(ends))]
 }
 
 // mentioned reports whether a finding names a file (threats.md T853): by its path, by the end of it from a folder on, or by its last part alone, which is looked for beside what the finding

@@ -82,9 +82,10 @@ func TestAWordNamesOneFile(t *testing.T) {
 	stood := []string{"conf/values.yaml", "conf/other.yaml", "deploy/prod/conf/values.yaml", "packages/a/src/index.ts", "packages/b/src/index.ts", "rootfs/bin/sh", "lib/one/only.py", "README.md", "web/index.ts"}
 	for text, want := range map[string][]string{
 		"conf/values.yaml sets no limit": {"conf/values.yaml"}, "values.yaml sets no limit": {"conf/values.yaml"}, "see src/index.ts": {}, "see packages/a/src/index.ts": {"packages/a/src/index.ts"}, "one/only.py and only.py": {"lib/one/only.py"},
-		"answers with JSON, a TODO of the API": {}, "new.yaml is missing": {"conf/new.yaml"}, "docs/new.md is missing": {"docs/new.md"}, "the README": {"README.md"},
+		"https://github.com/acme/widgets/blob/feature/x/deploy/prod/conf/values.yaml#L3": {"deploy/prod/conf/values.yaml"},
+		"answers with JSON, a TODO of the API":                                           {}, "new.yaml is missing": {"conf/new.yaml"}, "docs/new.md is missing": {"docs/new.md"}, "the README": {"README.md"},
 	} {
-		a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "conf/other.yaml", Description: text}}}}, stood)
+		a := AskedOf(review.Task{Repo: review.Repo{Owner: "acme", Name: "widgets"}, Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "conf/other.yaml", Description: text}}}}, stood)
 		for _, name := range append(stood, "clusters/conf/values.yaml", "new.yaml", "conf/new.yaml", "docs/new.md", "x/docs/new.md", "JSON.tf", "conf/API.yaml", "TODO.sh", "values.yaml", "src/index.ts", "index.ts") {
 			if got := a.Refuse(name) == ""; name != "conf/other.yaml" && name != "src/index.ts" && got != slices.Contains(want, name) {
 				t.Errorf("%q frees %s: %v", text, name, got)

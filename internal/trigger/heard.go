@@ -26,7 +26,7 @@ type Comment struct {
 // gap is what stands between two paragraphs of a mail, head what announces a quote.
 var (
 	gap  = lazyregexp.New(`\n[\s\p{Z}\p{Cf}]*\n`)
-	head = lazyregexp.New(`(?m)[:：][\s\p{Z}]*$|[-_]{5}`)
+	head = lazyregexp.New(`(?m)[:：][\s\p{Z}]*$|[-_=*~]{3}|^ {0,3}#|^[^\pL\pN]*$`)
 )
 
 // answer is the first paragraph of a mail, if no quote begins there: a long name may fill lines of what announces it (threats.md T759).

@@ -50,13 +50,7 @@ var blankLine = lazyregexp.New(`\n[ \t]*\n`)
 // lines are the lines of a comment's paragraphs that stand by themselves: in no quote, list, table or HTML element, and above what a mail quotes.
 func lines(comment string) (out []line) {
 	comment = strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n")
-	src, end := []byte(comment), len(comment)
-	if m := mailAddress.FindStringIndex(comment); m != nil {
-		end = 0 // the paragraph: a long name before the address stands in lines of its own
-		if blank := blankLine.FindAllStringIndex(comment[:m[0]], -1); blank != nil {
-			end = blank[len(blank)-1][1]
-		}
-	}
+	src, end := []byte(comment), aboveMail(comment)
 	words, open := bytes.Repeat([]byte{' '}, len(src)), elements(nil)
 	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -82,6 +76,56 @@ func lines(comment string) (out []line) {
 		}
 	}
 	return out
+}
+
+// aboveMail is where what a mail quotes begins in a comment, by the address there: with its paragraph, as a long name before the address stands in lines of its own.
+func aboveMail(comment string) int {
+	m := mailAddress.FindStringIndex(comment)
+	if m == nil {
+		return len(comment)
+	}
+	if blank := blankLine.FindAllStringIndex(comment[:m[0]], -1); blank != nil {
+		return blank[len(blank)-1][1]
+	}
+	return 0
+}
+
+// Own is a comment without what it quotes of others: who quotes somebody has not said it (threats.md T854). Of one that came by mail it is the first paragraph (threats.md T759).
+func Own(comment string, mailed bool) string {
+	comment = strings.ReplaceAll(comment, "\r\n", "\n")
+	if mailed {
+		comment = answer(comment)
+	}
+	src := []byte(comment[:aboveMail(comment)])
+	quoted := make([]bool, len(src))
+	_ = ast.Walk(markdown().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && n.Type() == ast.TypeBlock && inQuote(n) {
+			for i := range n.Lines().Len() {
+				seg := n.Lines().At(i)
+				for at := bytes.LastIndexByte(src[:seg.Start], '\n') + 1; at < seg.Stop; at++ {
+					quoted[at] = true
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	var own []byte
+	for i, b := range src {
+		if !quoted[i] {
+			own = append(own, b)
+		}
+	}
+	return strings.TrimSpace(string(own))
+}
+
+// inQuote reports whether a part of a comment stands in a quote, at any depth.
+func inQuote(n ast.Node) bool {
+	for ; n != nil; n = n.Parent() {
+		if n.Kind() == ast.KindBlockquote {
+			return true
+		}
+	}
+	return false
 }
 
 // keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none. What has no end in the paragraph is no tag, but

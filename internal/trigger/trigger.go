@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -160,24 +159,20 @@ func (l line) ask(bot string) (Ask, bool) {
 
 // marks is where the line begins behind emphasis and emoji. Any other sign may be that of a quote or a list (threats.md T852).
 func (l line) marks() int {
-	skip := func(r rune) bool {
-		return strings.ContainsRune("*_", r) || unicode.IsSpace(r) || unicode.In(r, emoji, unicode.Cf, unicode.Variation_Selector)
-	}
-	begin := 0
-	for i, r := range l.text {
-		if next := l.text[i+utf8.RuneLen(r):]; !skip(r) && (unicode.IsLetter(r) || !strings.HasPrefix(next, "\uFE0F")) {
-			break
-		}
-		begin = i + utf8.RuneLen(r)
-	}
-	return begin
+	return len(l.text) - len(strings.TrimLeftFunc(pictures.ReplaceAllStringFunc(l.text, func(m string) string { return strings.Repeat(" ", len(m)) }), func(r rune) bool {
+		return strings.ContainsRune("*_", r) || unicode.IsSpace(r)
+	}))
 }
 
-// emoji are the signs that are shown as pictures. Others are where U+FE0F follows them.
-var emoji = &unicode.RangeTable{
-	R16: []unicode.Range16{{0x2600, 0x26FF, 1}, {0x2705, 0x2705, 1}, {0x270A, 0x270D, 1}, {0x2728, 0x2728, 1}, {0x274C, 0x274E, 2}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1}},
-	R32: []unicode.Range32{{0x1F1E6, 0x1F1FF, 1}, {0x1F300, 0x1F64F, 1}, {0x1F680, 0x1F6FF, 1}, {0x1F7E0, 0x1F7EB, 1}, {0x1F900, 0x1F9FF, 1}, {0x1FA70, 0x1FAFF, 1}},
-}
+// pictures are the emoji before what a line says, with what joins and tones them. Signs of text, which may be those of a quote, are none.
+var pictures = lazyregexp.New(`^(?:[ \t*_]|[` + emoji + `][\x{FE0F}\x{200D}\x{1F3FB}-\x{1F3FF}]*)+`)
+
+// emoji are the signs that are shown as pictures (Unicode's Emoji, without digits and signs of ASCII).
+const emoji = `\x{A9}\x{AE}\x{203C}\x{2049}\x{2122}\x{2139}\x{2194}-\x{2199}\x{21A9}\x{21AA}\x{231A}\x{231B}\x{2328}\x{23CF}\x{23E9}-\x{23F3}\x{23F8}-\x{23FA}\x{2600}-\x{2604}\x{260E}\x{2611}\x{2614}\x{2615}\x{2618}\x{261D}\x{2620}` +
+	`\x{2622}\x{2623}\x{2626}\x{262A}\x{262E}\x{262F}\x{2638}-\x{263A}\x{2640}\x{2642}\x{2648}-\x{2653}\x{265F}\x{2660}\x{2663}\x{2665}\x{2666}\x{2668}\x{267B}\x{267E}\x{267F}\x{2692}-\x{2697}\x{2699}\x{269B}\x{269C}\x{26A0}\x{26A1}\x{26A7}` +
+	`\x{26AA}\x{26AB}\x{26B0}\x{26B1}\x{26BD}\x{26BE}\x{26C4}\x{26C5}\x{26C8}\x{26CE}\x{26CF}\x{26D1}\x{26D3}\x{26D4}\x{26E9}\x{26EA}\x{26F0}-\x{26F5}\x{26F7}-\x{26FA}\x{26FD}\x{2702}\x{2705}\x{2708}-\x{270D}\x{270F}\x{2712}\x{2714}` +
+	`\x{2716}\x{271D}\x{2721}\x{2728}\x{2733}\x{2734}\x{2744}\x{2747}\x{274C}\x{274E}\x{2753}-\x{2755}\x{2757}\x{2763}\x{2764}\x{2795}-\x{2797}\x{27A1}\x{27B0}\x{27BF}\x{2934}\x{2935}\x{2B05}-\x{2B07}\x{2B1B}\x{2B1C}\x{2B50}\x{2B55}` +
+	`\x{1F1E6}-\x{1F1FF}\x{1F300}-\x{1F64F}\x{1F680}-\x{1F6FF}\x{1F7E0}-\x{1F7EB}\x{1F900}-\x{1F9FF}\x{1FA70}-\x{1FAFF}`
 
 // sentence is a mention in what is no command and no plain stop.
 func sentence(text string) (Ask, bool) {

@@ -152,6 +152,9 @@ var table = []struct {
 	{name: "behind a bullet", in: "• !prloop stop"},
 	{name: "behind a dash", in: "— !prloop stop"},
 	{name: "behind an arrow", in: "→ !prloop stop"},
+	{name: "behind a sign of text that has a picture's selector", in: "＞\uFE0F!prloop stop"},
+	{name: "behind a digit that has one", in: "1\uFE0F!prloop stop"},
+	{name: "behind a hand of text", in: "☞ !prloop stop"},
 	{name: "behind a mark of a quotation", in: "“ !prloop stop"},
 	{name: "in a formula", in: "$$\n!prloop stop\n$$"},
 	{name: "a mention in a formula", in: "Say\n$$\n@review-bot stop\n$$"},
@@ -408,4 +411,25 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What somebody quotes they have not said, in any form that Markdown or a mail has (threats.md T854).
+func TestOwnWords(t *testing.T) {
+	for _, c := range []struct {
+		in     string
+		mailed bool
+		want   string
+	}{
+		{"Guard it.\n\n> Set x.\nand y\n\nOnly here.", false, "Guard it.\n\n\n\nOnly here."},
+		{"1. > Set x.\n2. Guard it.", false, "2. Guard it."},
+		{"> - Set x.\n>   ```\n>   code\n>   ```\n\nNo.", false, ">   ```\n>   ```\n\nNo."},
+		{"No.\r\n\r\nPlease set x.", true, "No."},
+		{"No.\n\nOn Monday, Mallory <***@***.***> wrote:\nSet x.", false, "No."},
+		{"No.\n===\nSet x.", true, ""},
+		{"```\n> a\n```", false, "```\n> a\n```"},
+	} {
+		if got := trigger.Own(c.in, c.mailed); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
 }
