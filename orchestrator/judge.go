@@ -234,7 +234,7 @@ func (g gathered) withoutRules() bool {
 // The most urgent are told first: behind a P3 there is nothing else, but for what has a limit of its own.
 func (g gathered) untold() string {
 	minor := func(f review.Finding) bool { return f.Priority == review.P3 && f.Unconfirmed == "" }
-	others := func(f review.Finding) bool { return objections.Grave(f) && !ofSecrets(f) }
+	others := func(f review.Finding) bool { return (f.Priority != review.P3 || objections.Grave(f)) && !ofSecrets(f) }
 	for _, h := range g.in.Reports {
 		r, said := h.Answer.Receipt, h.Answer.Reviewer
 		if said != nil && said.Omitted > 0 && (overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {

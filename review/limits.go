@@ -26,5 +26,5 @@ func DefaultLimits() Limits {
 // MostSecrets is how many secrets the static reviewer reports. Limits.Findings does not count them: behind those that people dismissed another one is still found.
 const MostSecrets = 200
 
-// MostGrave is how many other grave findings it reports, which Limits.Findings does not count either.
+// MostGrave is how many others it reports that have to be fixed or are about security, which Limits.Findings does not count either.
 const MostGrave = 200

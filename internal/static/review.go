@@ -130,7 +130,7 @@ func headed(text string) string {
 }
 
 // keep takes the hits of one rule in one file. After a few of one kind the rest only lengthens the last: a generated
-// file must not drown the report. What is grave stays apart, as each is judged by its own line (threats.md T505).
+// file must not drown the report. What has to be fixed stays apart, as each is judged by its own line (threats.md T505, T858).
 func (w *work) keep(f *file, hits []hit) {
 	count := map[string]int{}
 	last := map[string]int{}
@@ -171,7 +171,7 @@ func (w *work) result() review.ReviewerResult {
 	}
 }
 
-// bound leaves out what is beyond the limits and says how much that is. Secrets, and what else is grave, take nobody's place and lose theirs to nobody: those that
+// bound leaves out what is beyond the limits and says how much that is. Secrets, and what else has to be fixed, take nobody's place and lose theirs to nobody: those that
 // are dismissed in a change count too, and what is found behind them is not passed over (threats.md T489).
 func (w *work) bound() (omitted int) {
 	limit := w.task.Limits.Findings
@@ -185,7 +185,7 @@ func (w *work) bound() (omitted int) {
 		count int
 	}{
 		{of: hit.secret, most: review.MostSecrets, words: "secrets"},
-		{of: hit.alone, most: review.MostGrave, words: "grave findings"},
+		{of: hit.alone, most: review.MostGrave, words: "findings that have to be fixed"},
 		{of: func(hit) bool { return true }, most: limit, words: "findings of lower urgency"},
 	}
 	w.found = slices.DeleteFunc(w.found, func(p placed) bool {

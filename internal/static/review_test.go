@@ -234,13 +234,13 @@ func TestFilesLeftOut(t *testing.T) {
 }
 
 func TestResultIsWholeAndRepeatable(t *testing.T) {
-	text := strings.Repeat("    debugger\n", 6) + `key = "` + awsKey + `"`
+	text := strings.Repeat("    console.log('debug: here')\n", 6) + `key = "` + awsKey + `"`
 	task := added("a.js", text)
 	one := run(t, task, Options{})
 	if d := cmp.Diff(one, run(t, task, Options{})); d != "" {
 		t.Errorf("two runs differ:\n%s", d)
 	}
-	if got := brief(one); got != "P0 secret-aws-key:7, P2 debug:1, P2 debug:2, P2 debug:3" {
+	if got := brief(one); got != "P0 secret-aws-key:7, P3 debug:1, P3 debug:2, P3 debug:3" {
 		t.Errorf("got %s", got)
 	}
 	if len(one.Findings) != 4 || !strings.Contains(one.Findings[3].Description, "3 more such lines") {
@@ -290,7 +290,7 @@ func TestManySecretsInALineCostLittle(t *testing.T) {
 	}
 }
 
-// Who settles a grave finding has not seen the next one of its rule, which takes no place of others either (threats.md T505).
+// Who settles a finding that has to be fixed has not seen the next one of its rule, which takes no place of others either (threats.md T505, T858).
 func TestEveryGraveFindingIsFoundForItself(t *testing.T) {
 	text := strings.Repeat("breakpoint()\n", 6) + strings.Repeat("x = 1\u200b\n", 202) + "print('debug: here')\n"
 	task := added("a.py", text)
@@ -304,6 +304,16 @@ func TestEveryGraveFindingIsFoundForItself(t *testing.T) {
 		if strings.Contains(f.Description, "more such lines") {
 			t.Errorf("joined: %+v", f)
 		}
+	}
+}
+
+// So it is with what has to be fixed and is not grave: who accepts three skipped tests accepts no fourth (threats.md T858).
+func TestEveryFindingToFixIsFoundForItself(t *testing.T) {
+	task := added("pay.test.js", strings.Repeat("xit('pays', () => {})\n", 7)+strings.Repeat("console.log('debug: here')\n", 5))
+	task.Limits.Findings = 1
+	r := run(t, task, Options{})
+	if got := brief(r); strings.Count(got, "P2 skipped-test:") != 7 || strings.Count(got, "P3 debug:") != 1 || r.Omitted != 2 {
+		t.Errorf("%d omitted: %s", r.Omitted, got)
 	}
 }
 

@@ -36,10 +36,10 @@ type hit struct {
 // secret reports whether a hit is one of the rules about secrets.
 func (h hit) secret() bool { return strings.HasPrefix(h.rule, "secret.") }
 
-// alone reports whether a hit is never joined to others: who settles a grave one says nothing of the next. Linters speak of local changes alone, where
-// nothing grave is settled.
+// alone reports whether a hit is never joined to others: who settles one that has to be fixed says nothing of the next. Linters speak of local changes alone, where
+// nobody else settles anything.
 func (h hit) alone() bool {
-	return !strings.HasPrefix(h.rule, lintRule) && (h.category == review.CategorySecurity || review.PriorityOfScore(h.score).Severe())
+	return !strings.HasPrefix(h.rule, lintRule) && (h.category == review.CategorySecurity || review.PriorityOfScore(h.score) != review.P3)
 }
 
 // file is one changed file as the rules see it.
