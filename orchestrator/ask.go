@@ -186,11 +186,7 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 	report = AgentReport{Answer: answer}
 	if r := answer.Reviewer; r != nil {
 		check := snap.checker(l.History, l.Learned)
-		scores := req.scores()
-		if scores.Void, err = check.Void(ctx, r.Findings, plan.Kind == review.KindBuiltin); err != nil {
-			return AgentReport{}, err
-		}
-		findings, notes := scores.Apply(r.Findings)
+		findings, notes := req.scores().Raise(r.Findings)
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		report.Evidence = make([]evidence.Result, len(r.Findings))

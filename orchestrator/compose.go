@@ -391,7 +391,7 @@ func (m matched) joined(c cleaner, group []int) report.Finding {
 			}
 			f.Also = append(f.Also, w)
 		}
-		if one.Source.Type != "agent" { // nobody can dismiss it
+		if one.Source.Type != "agent" || one.Several() { // nobody can dismiss it
 			f.Identity = ""
 		}
 		f.By = append(f.By, one.Source.Name)

@@ -116,19 +116,41 @@ func (g gathered) threadsOfEach(may func(w wording, finding int) bool) map[int]i
 // person to see. So is what is grave where an open thread shows nothing that is: a thread counts for what it shows (threats.md T604).
 func (m matched) threaded() []int {
 	out, heavy := make([]int, len(m.groups)), m.heavy(m.groups)
-	of := m.threadsOf(func(w wording, i int) bool {
+	may := func(w wording, i int) bool {
 		t := m.in.Snapshot.Conversation.Threads[w.thread]
 		return m.in.Snapshot.live(w.thread) && !m.in.Snapshot.decided(w.thread, heavy[i]) && (!heavy[i] || t.Closed || objections.GraveThread(t))
-	})
+	}
+	of := m.threadsOf(may)
 	for g, group := range m.groups {
 		out[g] = -1
 		for _, i := range group {
-			if t, ok := of[i]; ok && out[g] < 0 {
+			t, ok := of[i]
+			if f := m.findings[i]; f.Several() {
+				t, ok = m.in.Snapshot.threadOfAll(f.Parts, func(w wording) bool { return may(w, i) })
+			}
+			if ok && out[g] < 0 {
 				out[g] = t
 			}
 		}
 	}
 	return out
+}
+
+// threadOfAll is the thread of ours that shows each of some findings.
+func (s Snapshot) threadOfAll(parts []review.Finding, may func(w wording) bool) (thread int, ok bool) {
+	known := s.wordings()
+	shown := map[int][]review.Finding{}
+	for _, w := range known {
+		if may(w) {
+			shown[w.thread] = append(shown[w.thread], w.Finding)
+		}
+	}
+	for _, t := range slices.Sorted(maps.Keys(shown)) {
+		if len(identity.Match(shown[t], parts, nil)) == len(parts) {
+			return t, true
+		}
+	}
+	return 0, false
 }
 
 // heavy says of findings, by index, whether a wording of the same distinct finding is grave.

@@ -9,6 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/threads"
 	"github.com/prloop/prloop/review"
@@ -48,7 +49,44 @@ func gather(in Inputs) gathered {
 		g.support[len(g.findings)] = evidence.None
 		g.findings = append(g.findings, f)
 	}
-	return g.silence().agreed()
+	return g.silence().agreed().join()
+}
+
+// join joins what a reviewer says below the threshold: last, as each of what is joined is set aside, dismissed and settled by itself (threats.md T857).
+func (g gathered) join() gathered {
+	scored := slices.Clone(g.findings)
+	for i := range scored {
+		if g.commands[scored[i].Source.Name] { // the rules on scores are about reviewers
+			scored[i].Score = 0
+		}
+	}
+	joined, parts := g.in.Request.scores().Join(scored)
+	if len(joined) == 0 {
+		return g
+	}
+	for i := range joined {
+		joined[i].Fingerprint = identity.OfAll(joined[i].Parts)
+	}
+	slices.SortStableFunc(joined, byUrgency)
+	out := g
+	out.findings, out.support = []review.Finding{}, map[int]evidence.Status{}
+	add := func(f review.Finding, s evidence.Status) {
+		out.support[len(out.findings)] = s
+		out.findings = append(out.findings, f)
+	}
+	for i, f := range g.findings {
+		for len(joined) > 0 && (f.Source.Type != "agent" || byUrgency(joined[0], f) < 0) {
+			add(joined[0], evidence.None)
+			joined = joined[1:]
+		}
+		if !parts[i] {
+			add(f, g.support[i])
+		}
+	}
+	for _, f := range joined {
+		add(f, evidence.None)
+	}
+	return out
 }
 
 // collectReviewers gathers the findings of all reviewers. Those of a degraded reviewer count too, for they can only make

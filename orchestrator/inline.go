@@ -131,8 +131,8 @@ func (g gathered) hunks() map[string]*diff.File {
 
 // placed finds the lines for a comment about a distinct finding: those of its gravest wording that has any in the diff.
 func (j verdict) placed(group []int, files map[string]*diff.File) (p proposal, ok bool) {
-	for at, i := range group {
-		f := j.findings[i]
+	said := wholly(j.findings, group)
+	for at, f := range said {
 		file := files[f.File]
 		if file == nil || f.Line == nil {
 			continue
@@ -142,14 +142,26 @@ func (j verdict) placed(group []int, files map[string]*diff.File) (p proposal, o
 			last = *f.LineEnd
 		}
 		if p.place, ok = file.Place(*f.Line, last); ok {
-			p.lead = f
-			for _, other := range slices.Delete(slices.Clone(group), at, at+1) {
-				p.also = append(p.also, j.findings[other])
-			}
+			p.lead, p.also = f, slices.Delete(said, at, at+1)
 			return p, true
 		}
 	}
 	return p, false
+}
+
+// wholly are the wordings of a distinct finding, and of one that stands for several each of these, as grave as it: a thread shows and settles them, and nothing else.
+func wholly(findings []review.Finding, group []int) (out []review.Finding) {
+	for _, i := range group {
+		f := findings[i]
+		if !f.Several() {
+			out = append(out, f)
+		}
+		for _, p := range f.Parts {
+			p.Priority = f.Priority
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // inlined says of each distinct finding whether a comment on its lines says it, and where that is.

@@ -52,7 +52,7 @@ func fillTexts(v reflect.Value, text string) {
 		fillTexts(v.Index(0), text)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
+			if v.Field(i).CanSet() && v.Type().Field(i).Name != "Parts" { // of findings, which no answer has
 				fillTexts(v.Field(i), text)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/dismissals"
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 )
 
@@ -86,13 +88,13 @@ func TestEveryKindIsRaised(t *testing.T) {
 
 // Small findings of one kind add up, whoever found them; the others are counted and not listed.
 func TestEveryKindAddsUp(t *testing.T) {
-	small := func(line int, text string) review.Finding {
+	one := func(line int, text string) review.Finding {
 		f := at(review.P3, line, "", text)
 		f.Category, f.Score, f.Evidence = review.CategoryStyle, 4, "line"
 		return f
 	}
 	s := newStage()
-	change := ofKinds(s, small(3, "a magic number stands where a name would say what it means"), small(60, "the comment repeats what the code says"))
+	change := ofKinds(s, one(3, "a magic number stands where a name would say what it means"), one(60, "the comment repeats what the code says"))
 	got := s.run(t, newSteps(), func(r *Request) { change(r); r.Elevation = 2 })
 	var want []string
 	for _, kind := range []string{review.KindACP, review.KindBuiltin, review.KindCommand, review.KindStatic} {
@@ -102,14 +104,81 @@ func TestEveryKindAddsUp(t *testing.T) {
 		t.Error(d)
 	}
 	s = newStage()
-	change = ofKinds(s, small(3, "a magic number stands where a name would say what it means"))
+	change = ofKinds(s, one(3, "a magic number stands where a name would say what it means"))
 	if got = s.run(t, newSteps(), func(r *Request) { change(r); r.Elevation = 2 }); got.Issues.P3 != 4 || !strings.Contains(s.comments[0].Body, "1 finding is below the score threshold of 5: counted, not listed") {
 		t.Errorf("%+v\n%s", got.Issues, s.comments[0].Body)
 	}
 }
 
-// A finding of small ones that were joined has the evidence of one of them, so one whose evidence is false is not joined, and a verifier
-// is not asked about what is made of several (threats.md T116).
+// small are small findings of one kind in lines 3, 43, ...
+func small(n int) (all []review.Finding) {
+	for i := range n {
+		f := at(review.P2, 3+40*i, fmt.Sprint("L", i), problems[i])
+		f.Category, f.Score, f.Evidence, f.Source = review.CategoryStyle, 4, fmt.Sprintf("func number%d() int {", i), review.Source{Type: "agent", Name: "r1"}
+		all = append(all, f)
+	}
+	return all
+}
+
+// What is joined is dismissed one by one, and what is left is joined (threats.md T857).
+func TestEachOfWhatIsJoinedIsDismissed(t *testing.T) {
+	all := small(3)
+	in := round()
+	in.Request.Elevation, in.Reports = 2, []AgentReport{answered("r1", all...)}
+	line := func(f review.Finding) dismissals.Dismissal {
+		return dismissals.Dismissal{File: dismissals.Name, Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}}
+	}
+	comment := dismissals.Dismissal{File: "a.go", Code: &dismissals.Code{File: all[0].File, Line: 3, Text: "func number0() int {"}}
+	joined := gather(in).findings[0]
+	for _, c := range []struct {
+		what string
+		list []dismissals.Dismissal
+		want []string
+	}{
+		{"none", nil, []string{"3 small findings of one kind (style) add up"}},
+		{"one by a line", []dismissals.Dismissal{line(all[0])}, []string{"2 small findings of one kind (style) add up"}},
+		{"one by a comment", []dismissals.Dismissal{comment}, []string{"2 small findings of one kind (style) add up"}},
+		{"all but one", []dismissals.Dismissal{line(all[0]), line(all[1])}, []string{problems[2]}},
+		{"each", []dismissals.Dismissal{comment, line(all[1]), line(all[2])}, nil},
+		{"the joined one", []dismissals.Dismissal{line(joined)}, []string{"3 small findings of one kind (style) add up"}},
+	} {
+		in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: c.list}
+		g := gather(in)
+		var titles []string
+		for _, f := range g.findings {
+			titles = append(titles, f.Title)
+		}
+		if d := cmp.Diff(c.want, titles); d != "" || len(g.dismissed) != min(len(c.list), 3) && c.what != "the joined one" {
+			t.Errorf("%s: %d dismissed: %s", c.what, len(g.dismissed), d)
+		}
+	}
+}
+
+// What stands for several is the same one in the next round, or another reviewer's, only where it stands for the same (threats.md T857).
+func TestWhatStandsForSeveralIsKnownByAll(t *testing.T) {
+	joined := func(all ...review.Finding) review.Finding {
+		in := round()
+		in.Request.Elevation, in.Reports = 2, []AgentReport{answered("r1", all...)}
+		return gather(in).findings[0]
+	}
+	all := small(4)
+	was := []review.Finding{joined(all[0], all[1])}
+	for what, c := range map[string]struct {
+		now  review.Finding
+		same bool
+	}{
+		"the same, in another order": {joined(all[1], all[0]), true},
+		"another of them":            {joined(all[0], all[2]), false},
+		"one more":                   {joined(all[0], all[1], all[2]), false},
+		"one of them":                {all[0], false},
+	} {
+		if got := len(identity.Match(was, []review.Finding{c.now}, nil)) == 1; got != c.same {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
+// One whose evidence is false is not joined, and a verifier is not asked about what is made of several (threats.md T116).
 func TestWhatIsJoinedStandsForItself(t *testing.T) {
 	s := newStage()
 	s.says[sha(1)] = map[string][]review.Finding{}

@@ -11,7 +11,6 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/lang"
-	"github.com/prloop/prloop/internal/score"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -45,7 +44,7 @@ func (g gathered) suspects() []suspect {
 	for _, group := range identity.Join(g.findings) {
 		if slices.ContainsFunc(group, func(i int) bool {
 			f := g.findings[i]
-			return f.Source.Type != "agent" || g.rules[f.Source.Name] || score.Joined(f)
+			return f.Source.Type != "agent" || g.rules[f.Source.Name] || f.Several()
 		}) {
 			continue
 		}

@@ -1,6 +1,9 @@
 package review
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Finding is one problem somebody sees in a pull request (spec.md A1), with the optional fields of prloop's own.
 type Finding struct {
@@ -49,12 +52,21 @@ type Finding struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Language is the programming language of File, lower case.
 	Language string `json:"language,omitempty"`
+	// Parts are the findings of which one that stands for Several is made, as it was made. They are no part of an answer.
+	Parts []Finding `json:"-"`
 	// Quoted are the first and the last line where Evidence stands in the head version, as prloop found it; zeros where that is not
 	// one place. It is no part of an answer.
 	Quoted [2]int `json:"-"`
 	// Named are the first and the last line that the reviewer gave, where prloop took those of the quote instead; else zeros. They are no part of an answer.
 	Named [2]int `json:"-"`
 }
+
+// PrefixSeveral begins the ids of findings that stand for several. An id of an agent does not begin so.
+const PrefixSeveral = "ELEVATED-"
+
+// Several reports whether the finding stands for several (threats.md T857): it has no line, no evidence and no words of one of them, and nothing but
+// Fingerprint, which is made of all, tells which one it is.
+func (f Finding) Several() bool { return strings.HasPrefix(f.ID, PrefixSeveral) }
 
 // Source says who raised a finding (spec.md A1).
 type Source struct {

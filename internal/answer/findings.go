@@ -25,6 +25,9 @@ func settleFindings(findings []review.Finding, at string, notes *schema.Notes) [
 		} else {
 			faults = append(faults, schema.Fault{Where: schema.At(where, "file"), Why: "must be a path inside the repository, relative to its root, with slashes"})
 		}
+		for f.Several() { // that is for prloop to say
+			f.ID = strings.TrimPrefix(f.ID, review.PrefixSeveral)
+		}
 		if p := review.PriorityOfScore(f.Score); f.Score > 0 && p.Severe() && !f.Priority.Severe() {
 			notes.Add("%s: a score of %d is that of %s, which counts", where, f.Score, p)
 			f.Priority = p

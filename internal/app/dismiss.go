@@ -127,12 +127,17 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 	for _, f := range found {
 		of := dismissals.Case{Wordings: f.Wordings}
 		grave, said := of.Grave(), of.Said()
+		several := slices.ContainsFunc(f.Wordings, review.Finding.Several)
 		switch {
 		case o.ID == "" && grave:
 			out.Left = append(out.Left, f)
 			continue
 		case said && o.ID == "":
 			continue
+		case several && o.ID == "":
+			continue
+		case several:
+			return out, &dismissals.LineError{What: "it stands for several small findings, and a line silences one: resolve its thread, or dismiss each with a comment at its line"}
 		case said:
 			return out, &dismissals.LineError{What: "a person raised it, and a dismissal silences no person: resolve the conversation"}
 		case grave:

@@ -286,20 +286,6 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	return ev, note, nil
 }
 
-// Void tells which of an answer's findings have false evidence, by their ids, which are distinct: what is made of several has the evidence
-// of one of them.
-func (c *Checker) Void(ctx context.Context, findings []review.Finding, required bool) (func(review.Finding) bool, error) {
-	wrong := map[string]bool{}
-	for _, f := range findings {
-		ev, _, err := c.Place(ctx, &f, required)
-		if err != nil {
-			return nil, err
-		}
-		wrong[f.ID] = wrong[f.ID] || ev.Status == False
-	}
-	return func(f review.Finding) bool { return wrong[f.ID] }, nil
-}
-
 // check establishes the facts about one finding once. A run that is ended checks nothing more.
 func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (Result, error) {
 	if ctx.Err() != nil {

@@ -8,6 +8,7 @@ package identity
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,6 +42,16 @@ func quoted(f review.Finding) string {
 		return ""
 	}
 	return digits(f.Category, f.File, evidence)
+}
+
+// OfAll is the Fingerprint of what stands for several: over the identities of all of them, in whatever order.
+func OfAll(parts []review.Finding) string {
+	ids := make([]string, len(parts))
+	for i := range parts {
+		ids[i] = ID(parts[i : i+1])
+	}
+	slices.Sort(ids)
+	return digits("", "", append([]string{"several"}, ids...)...)
 }
 
 // digits are 16 hex digits over a category, a file and what else tells a finding from others.

@@ -139,7 +139,9 @@ func seen(findings []review.Finding, move Move) []sight {
 		if move != nil && f.File != "" {
 			s.follow(move)
 		}
-		s.print = quoted(s.Finding)
+		if s.print = quoted(s.Finding); s.Several() {
+			s.print = s.Fingerprint
+		}
 		out[i] = s
 	}
 	return out
@@ -175,6 +177,13 @@ type candidate struct {
 // compare holds two findings against the rule of the package comment.
 func compare(x, y sight) (candidate, bool) {
 	c := candidate{exact: x.print != "" && x.print == y.print}
+	if x.Several() || y.Several() { // by nothing else (threats.md T857)
+		c.exact = c.exact && x.Several() && y.Several()
+		if c.exact {
+			c.score = 1
+		}
+		return c, c.exact
+	}
 	if x.start > 0 && y.start > 0 {
 		c.apart = max(0, x.start-y.end, y.start-x.end)
 	}

@@ -10,45 +10,41 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// elevate joins findings below the threshold that are many of one category into one. It scores two more than the highest of them;
-// where that is below the threshold too, they stay as they are.
-func (r Rules) elevate(findings []review.Finding) (all []review.Finding, notes []string) {
+// Join joins what one reviewer says below the threshold, where that is many of one category: joined are those that stand for several, parts what they are made of, by
+// index. One scores two more than the highest of its parts; where that is below the threshold too, they stay as they are.
+func (r Rules) Join(findings []review.Finding) (joined []review.Finding, parts map[int]bool) {
+	parts = map[int]bool{}
 	if r.Elevation <= 0 {
-		return findings, nil
+		return nil, parts
 	}
-	kinds := map[string][]review.Finding{}
-	for _, f := range findings {
+	type kind struct{ by, category string }
+	kinds := map[kind][]int{}
+	for i, f := range findings {
 		if r.low(f) {
-			kind := r.Category(f.Category)
-			kinds[kind] = append(kinds[kind], f)
+			k := kind{f.Source.Name, r.Category(f.Category)}
+			kinds[k] = append(kinds[k], i)
 		}
 	}
-	joined := map[string]bool{}
-	var elevated []review.Finding
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		one, ok := r.join(kind, kinds[kind])
-		if !ok {
-			continue
+	order := func(a, b kind) int { return cmp.Or(cmp.Compare(a.by, b.by), cmp.Compare(a.category, b.category)) }
+	for _, k := range slices.SortedFunc(maps.Keys(kinds), order) {
+		var all []review.Finding
+		for _, i := range kinds[k] {
+			all = append(all, findings[i])
 		}
-		joined[kind] = true
-		elevated = append(elevated, one)
-		notes = append(notes, fmt.Sprintf("%d findings of category %s below the threshold of %d were joined into one", len(kinds[kind]), oneLine(kind), r.Threshold))
-	}
-	for _, f := range findings {
-		if !r.low(f) || !joined[r.Category(f.Category)] {
-			all = append(all, f)
+		if one, ok := r.join(k.category, all); ok {
+			joined = append(joined, one)
+			for _, i := range kinds[k] {
+				parts[i] = true
+			}
 		}
 	}
-	return append(all, elevated...), notes
+	return joined, parts
 }
 
-// low reports whether a finding may be joined: a severe one stands for itself, and so does one that is set aside.
+// low reports whether a finding may be joined: a severe one stands for itself, and so does what a person says.
 func (r Rules) low(f review.Finding) bool {
-	return r.Silent(f) && !f.Priority.Severe() && f.Unconfirmed == "" && (r.Void == nil || !r.Void(f))
+	return r.Silent(f) && !f.Priority.Severe() && f.Source.Type == "agent"
 }
-
-// Joined reports whether a finding is made of several.
-func Joined(f review.Finding) bool { return strings.HasPrefix(f.ID, joinedPrefix) }
 
 func (r Rules) join(kind string, all []review.Finding) (one review.Finding, ok bool) {
 	if len(all) < r.Elevation {
@@ -57,17 +53,22 @@ func (r Rules) join(kind string, all []review.Finding) (one review.Finding, ok b
 	slices.SortStableFunc(all, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.File, b.File))
 	})
-	one = all[0]
-	one.Score = min(highest, one.Score+promotion)
+	first := all[0]
+	one = review.Finding{
+		ID: review.PrefixSeveral + strings.ToUpper(kind), Category: first.Category, Suggestion: "Look at each of them.", Source: first.Source, Confidence: first.Confidence,
+		Score: min(highest, first.Score+promotion), OriginalScore: cmp.Or(first.OriginalScore, first.Score), File: first.File, Parts: all,
+	}
 	if one.Score < r.Threshold {
 		return one, false
 	}
-	one.OriginalScore = cmp.Or(all[0].OriginalScore, all[0].Score)
-	one.ID, one.Priority = joinedPrefix+strings.ToUpper(kind), review.PriorityOfScore(one.Score)
+	one.Priority = review.PriorityOfScore(one.Score)
 	one.Title = fmt.Sprintf("%d small findings of one kind (%s) add up", len(all), oneLine(kind))
 	var b strings.Builder
 	b.WriteString("Each is below the threshold; together they are a pattern:\n")
 	for _, f := range all {
+		if f.File != one.File {
+			one.File = ""
+		}
 		if f.Confidence != nil && (one.Confidence == nil || *f.Confidence < *one.Confidence) {
 			one.Confidence = f.Confidence
 		}

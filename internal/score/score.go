@@ -1,5 +1,5 @@
 // Package score holds the rules on the scores of findings (spec.md D3.1). They are prloop's, not a reviewer's: the same for every
-// kind of reviewer, and applied once, to what reviewers answered. It is pure.
+// kind of reviewer: what reviewers answered is raised once, and what of it counts is joined. It is pure.
 package score
 
 import (
@@ -23,8 +23,6 @@ type Rules struct {
 	Elevation int
 	// Sensitive is true when the repository handles personal or financial data.
 	Sensitive bool
-	// Void reports whether a finding's evidence is false: it is set aside alone. nil is none.
-	Void func(review.Finding) bool
 	// Category gives the one spelling of a category.
 	Category func(string) string
 }
@@ -32,10 +30,9 @@ type Rules struct {
 // Silent reports whether a finding is counted and not listed. One without a score never is.
 func (r Rules) Silent(f review.Finding) bool { return f.Score > 0 && f.Score < r.Threshold }
 
-// Apply scores the findings of one reviewer: it raises those about security where the repository is sensitive, and then joins
-// those that are many of one category below the threshold. A raised finding holds its reviewer's own score too, so that no
-// score is raised twice. No rule makes a finding less urgent, and none drops one. The notes are for the receipt.
-func (r Rules) Apply(findings []review.Finding) (all []review.Finding, notes []string) {
+// Raise raises the findings of one reviewer that are about security where the repository is sensitive. A raised finding holds its reviewer's own score too, so that
+// no score is raised twice. No rule makes a finding less urgent, and none drops one. The notes are for the receipt.
+func (r Rules) Raise(findings []review.Finding) (all []review.Finding, notes []string) {
 	all = slices.Clone(findings)
 	raised := 0
 	for i := range all {
@@ -47,12 +44,8 @@ func (r Rules) Apply(findings []review.Finding) (all []review.Finding, notes []s
 	if raised > 0 {
 		notes = append(notes, fmt.Sprintf("%d scores of security findings were raised: the repository handles personal or financial data", raised))
 	}
-	all, more := r.elevate(all)
-	return all, append(notes, more...)
+	return all, notes
 }
-
-// joinedPrefix begins the ids of findings that are made of several.
-const joinedPrefix = "ELEVATED-"
 
 // lineLimit is how much of a reviewer's words stands in one line of ours, in characters.
 const lineLimit = 300

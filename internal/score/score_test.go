@@ -12,7 +12,7 @@ import (
 )
 
 func of(category string, score int) review.Finding {
-	return review.Finding{ID: category, Category: category, Score: score, Priority: review.PriorityOfScore(score), Evidence: "e", File: "a.go", Title: "t"}
+	return review.Finding{ID: category, Category: category, Score: score, Priority: review.PriorityOfScore(score), Evidence: "e", File: "a.go", Title: "t", Source: review.Source{Type: "agent", Name: "one"}}
 }
 
 func many(n, score int) (all []review.Finding) {
@@ -35,6 +35,18 @@ func brief(all []review.Finding) (out []string) {
 
 func rules(sensitive bool, elevation int) Rules {
 	return Rules{Threshold: 5, Elevation: elevation, Sensitive: sensitive, Category: identity.Category}
+}
+
+// all applies all rules.
+func all(r Rules, in []review.Finding) (out []review.Finding) {
+	raised, _ := r.Raise(in)
+	joined, parts := r.Join(raised)
+	for i, f := range raised {
+		if !parts[i] {
+			out = append(out, f)
+		}
+	}
+	return append(out, joined...)
 }
 
 // The rules on scores are computed, not asked for (spec.md D3.1).
@@ -69,15 +81,17 @@ func TestScoreRules(t *testing.T) {
 		{"trifles stay below the threshold together too", false, 2, many(2, 2), []string{"style P3 2", "style P3 2"}},
 		{"a severe one is not joined", false, 2, append(many(2, 4), with(of("style", 4), func(f *review.Finding) { f.Priority = review.P1 })...),
 			[]string{"style P1 4", "ELEVATED-STYLE P2 6 was 4"}},
-		{"nor one that is set aside", false, 2, append(many(1, 4), with(of("style", 4), func(f *review.Finding) { f.Unconfirmed = "was not confirmed" })...),
+		{"nor what a person says", false, 2, append(many(1, 4), with(of("style", 4), func(f *review.Finding) { f.Source.Type = "comment" })...),
+			[]string{"style P3 4", "style P3 4"}},
+		{"nor what two reviewers say", false, 2, append(many(1, 4), with(of("style", 4), func(f *review.Finding) { f.Source.Name = "two" })...),
 			[]string{"style P3 4", "style P3 4"}},
 		{"it can be turned off", false, 0, many(2, 4), []string{"style P3 4", "style P3 4"}},
 	} {
-		got, _ := rules(c.sensitive, c.elevation).Apply(c.in)
+		got := all(rules(c.sensitive, c.elevation), c.in)
 		if diff := cmp.Diff(c.want, brief(got)); diff != "" {
 			t.Errorf("%s: %s", c.rule, diff)
 		}
-		again, _ := rules(c.sensitive, c.elevation).Apply(got)
+		again := all(rules(c.sensitive, c.elevation), got)
 		for i := range again {
 			if again[i].Score != got[i].Score || again[i].Priority != got[i].Priority {
 				t.Errorf("%s: raised again to %q", c.rule, brief(again))
@@ -92,22 +106,24 @@ func TestJoinedKeepTheirUrgency(t *testing.T) {
 	all[1].Priority = review.P2
 	r := rules(false, 2)
 	r.Threshold = 3
-	got, notes := r.Apply(all)
+	all[0].Line, all[0].Fingerprint = new(int), "0123456789abcdef"
+	got, _ := r.Join(all)
 	if d := cmp.Diff([]string{"ELEVATED-STYLE P2 3 was 1"}, brief(got)); d != "" {
 		t.Error(d)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "2 findings of category style below the threshold of 3 were joined into one") {
-		t.Errorf("%q", notes)
+	if one := got[0]; !strings.Contains(one.Description, "- t in a.go") || len(one.Parts) != 2 || one.File != "a.go" || one.Line != nil || one.Evidence != "" || one.Fingerprint != "" {
+		t.Errorf("it has something of one of them: %+v", one)
 	}
-	if !strings.Contains(got[0].Description, "- t in a.go") {
-		t.Errorf("%q", got[0].Description)
+	all[1].File = "b.go"
+	if got, _ = r.Join(all); got[0].File != "" {
+		t.Errorf("in %q", got[0].File)
 	}
 }
 
 // What a caller gives is not changed.
-func TestApplyLeavesItsInput(t *testing.T) {
+func TestRaiseLeavesItsInput(t *testing.T) {
 	in := []review.Finding{of("security", 7)}
-	_, notes := rules(true, 5).Apply(in)
+	_, notes := rules(true, 5).Raise(in)
 	if in[0].Score != 7 || in[0].OriginalScore != 0 || len(notes) != 1 {
 		t.Errorf("%+v %q", in[0], notes)
 	}
