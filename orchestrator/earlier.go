@@ -124,7 +124,7 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 		return []string{anybody}
 	}
 	r := then.Result
-	out = s.openRaisers(r)
+	out = s.openRaisers(r, s.settles)
 	for _, f := range r.Fates {
 		for _, by := range f.By {
 			if f.Last != r.Round && objections.Grave(review.Finding{Priority: f.Priority, Category: f.Category}) {
@@ -135,10 +135,18 @@ func (s Snapshot) raisers(then Stored) (out []string) {
 	return out
 }
 
-// openRaisers are those of raisers whose findings a run left open at its end.
-func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
+// settles reports whether a person settled what is grave in a thread.
+func (s Snapshot) settles(thread int, _ string) bool { return s.decided(thread, true) }
+
+// tells reports whether a thread tells by itself what became of what an agent says there that is grave: that a person settled it, or that it is open.
+func (s Snapshot) tells(thread int, by string) bool {
+	return s.settles(thread, by) || s.unsettled(thread) && raisedIn(s.Conversation.Threads[thread], by)
+}
+
+// openRaisers are those of raisers whose findings a run left open at its end, but for what stands in such a thread.
+func (s Snapshot) openRaisers(r review.RunResult, such func(thread int, by string) bool) (out []string) {
 	for i, f := range r.Findings {
-		if objections.Grave(f) && f.Source.Type == "agent" && !s.settledAs(r, i) {
+		if objections.Grave(f) && f.Source.Type == "agent" && !s.standsIn(r, i, such) {
 			out = append(out, f.Source.Name)
 		}
 	}
@@ -156,16 +164,16 @@ func (s Snapshot) openRaisers(r review.RunResult) (out []string) {
 	return out
 }
 
-// settledAs reports whether a person settled a finding of a run, in the thread that was opened for it, or for what its reviewer had said of the same lines in
+// standsIn reports whether a finding of a run stands in such a thread: the one that was opened for it, or for what its reviewer had said of the same lines in
 // like words before.
-func (s Snapshot) settledAs(r review.RunResult, finding int) bool {
+func (s Snapshot) standsIn(r review.RunResult, finding int, such func(thread int, by string) bool) bool {
 	if s.Conversation == nil {
 		return false
 	}
 	f := r.Findings[finding]
 	at := slices.IndexFunc(r.Groups, func(g review.Group) bool { return slices.Contains(g.Findings, finding) })
 	for i, t := range s.Conversation.Threads {
-		if !s.decided(i, true) {
+		if !such(i, f.Source.Name) {
 			continue
 		}
 		if at >= 0 && t.Identity == r.Groups[at].ID && slices.Contains(t.RaisedBy, f.Source.Name) ||

@@ -148,7 +148,7 @@ func collectReviewers(in Inputs) gathered {
 		g.support[i] = f.status
 	}
 	g.read = coverage.Of(in.Snapshot.Brief, readers, lost, in.Request.minReviewers(), in.hidden())
-	return g
+	return g.heard()
 }
 
 // keptElsewhere are the notes of a review, a scan and a command alike on what a change brings in that no diff shows (threats.md T811).

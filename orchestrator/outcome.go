@@ -45,6 +45,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 			plural(c.doubted, "P1 finding is", "P1 findings are"), them(c.doubted))
 	case len(m.read.Unread()) > 0:
 		return review.Partial, plural(len(m.read.Unread()), "changed file was", "changed files were") + " not reviewed"
+	case m.cutShort() != "":
+		return review.Partial, m.cutShort()
 	case len(m.unasked(c)) > 0:
 		return review.Partial, m.unaskedWords(m.unasked(c))
 	case len(m.unheard()) > 0:
@@ -57,8 +59,6 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, m.untold()
 	case len(m.silent()) > 0:
 		return review.Partial, fmt.Sprintf("the command %s gave no complete answer", sanitize.CodeSpan(m.silent()[0]))
-	case m.cutShort() != "":
-		return review.Partial, m.cutShort()
 	case brief.Status != "ok":
 		return review.Partial, "the change is larger than the context budget: a part of it was not reviewed"
 	case m.comments.ThreadsTruncated:

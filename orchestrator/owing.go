@@ -35,7 +35,7 @@ func owingWords(names []string) string {
 }
 
 // raised are who raised what is grave and open and has no thread that says so, and those that an earlier report names and that have not been heard since, as markers name
-// them; and how many threads say so of whom one of them is open (inThreads). Nobody was heard on what may be where they were not given it (mayBeElsewhere). A review that converged leaves nothing open.
+// them; and how many threads say so of whom one of them is open (inThreads). A review that converged leaves nothing open.
 func (d verdict) raised() (names []string) {
 	if d.outcome == review.Converged {
 		return nil
@@ -65,7 +65,7 @@ func (d verdict) raised() (names []string) {
 		}
 	}
 	heard := func(name string) bool {
-		return !d.in.Snapshot.mayBeElsewhere() && slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
+		return slices.ContainsFunc(d.in.Reports, func(h AgentReport) bool {
 			return d.in.Request.decides(h) && hasLooked(h.Answer.Receipt) && sanitize.RaisedBy(h.Answer.Receipt.Name) == name
 		})
 	}
@@ -196,7 +196,7 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 	return names, nil
 }
 
-// raisedFor are who left something grave open in a run, for one about a head: in any round of it, where that was about the head and the end was not.
+// raisedFor are who left something grave open in a run that no thread tells of, for one about a head: in any round of it, where that was about the head and the end was not.
 func (s Stored) raisedFor(req Request, snap Snapshot) (names []string) {
 	switch elsewhere := s.Result.Receipt.HeadSHA != snap.Range.Head; {
 	case s.Unfinished:
@@ -209,5 +209,5 @@ func (s Stored) raisedFor(req Request, snap Snapshot) (names []string) {
 	case s.Result.Outcome == review.Converged:
 		return nil
 	}
-	return snap.openRaisers(s.Result)
+	return snap.openRaisers(s.Result, snap.tells)
 }

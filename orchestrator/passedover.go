@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/internal/coverage"
@@ -75,11 +74,6 @@ func (s Snapshot) firstRaised(req Request, since []string) []string {
 		return since
 	}
 	return nil
-}
-
-// mayBeElsewhere reports whether something that reports alone tell of may be in what passedOver counts as unread (threats.md T850).
-func (s Snapshot) mayBeElsewhere() bool {
-	return len(s.Since) > 0 && slices.ContainsFunc(s.Brief.Files, func(f review.BriefFile) bool { return strings.Contains(f.Omitted, report.Later) })
 }
 
 // sinceGrave is what the marker of a report keeps of that: of what has no thread the first commit that is known, else the one of the first thread, else the head.

@@ -161,10 +161,10 @@ func TestSinceWhenSomethingGraveIsOpen(t *testing.T) {
 		"nothing":                           {nil, nil, nil, false, "", false},
 		"it is raised now":                  {[]review.Finding{p1}, nil, nil, false, "head", true},
 		"it was raised before":              {[]review.Finding{p1}, nil, []string{first}, false, first, true},
-		"a thread says it":                  {nil, []conversation.Thread{open}, nil, true, "before", false},
+		"a thread says it":                  {nil, []conversation.Thread{open}, nil, true, "before", true},
 		"its reviewer was given all":        {nil, nil, []string{first}, false, "", false},
 		"its reviewer was not given all":    {nil, nil, []string{first}, true, first, true},
-		"no report said so, but the record": {nil, nil, nil, true, "", false},
+		"no report said so, but the record": {nil, nil, nil, true, "head", true},
 	} {
 		in := raised(append(row.found, saidBy("one", foundAt(review.P3, 3, ""), "A comment has a typing mistake")), row.threads...)
 		in.Snapshot.Range.Head, in.Snapshot.Since = "head", row.since

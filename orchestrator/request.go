@@ -223,10 +223,10 @@ func (r Request) decides(h AgentReport) bool {
 	return h.Answer.Receipt.Role == review.RoleReviewer || c != nil && c.decides()
 }
 
-// widened is the plan of a command that is given the whole change.
+// widened is the plan of a command that is given the whole change, as reviewers are.
 func (a AgentPlan) widened() AgentPlan {
 	wide := *a.Command
-	wide.wide, a.Command = true, &wide
+	wide.Files, wide.DiffLines, wide.wide, a.Command = 0, 0, true, &wide
 	return a
 }
 

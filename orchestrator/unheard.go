@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -39,9 +40,23 @@ func (g gathered) unheardOf(t conversation.Thread) bool {
 	return slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool { return g.in.raised(h, t) && !hasLooked(h.Answer.Receipt) })
 }
 
-// hasLooked reports whether an agent gave a complete answer about the change. A command that was given no file of it has not looked (threats.md T842).
+// hasLooked reports whether an agent gave a complete answer about the change, whose silence settles something. A command that was given no file of it has not looked (threats.md T842).
 func hasLooked(r review.AgentReceipt) bool {
-	return r.State == review.AgentComplete && (r.Role != review.RoleCommand || r.FilesGiven > 0)
+	return r.State == review.AgentComplete && !r.Unheard && (r.Role != review.RoleCommand || r.FilesGiven > 0)
+}
+
+// heard says in the receipts of answers that count which of them settle nothing by what they do not say: where something of the change went unread by them, or their agent was
+// not given all of what it was asked about (threats.md T855).
+func (g gathered) heard() gathered {
+	g.in.Reports = slices.Clone(g.in.Reports)
+	for i, h := range g.in.Reports {
+		if r := &g.in.Reports[i].Answer.Receipt; r.State == review.AgentComplete && g.in.Request.decides(h) {
+			c := g.in.Request.command(h)
+			got := coverage.Of(g.in.Snapshot.Brief, [][]string{h.Missed}, nil, 1, g.in.hidden())
+			r.Unheard = g.in.Snapshot.Brief.Status != "ok" || len(got.Unread()) > 0 || c != nil && g.in.short(*c) != ""
+		}
+	}
+	return g
 }
 
 // raised reports whether an answer is of somebody who raised what is grave in a thread.
@@ -63,7 +78,7 @@ func (in Inputs) owes(agent string) bool {
 	})
 }
 
-// widened is the plan by which an agent is asked. A command that counts is given the whole change while it owes an answer: what it raised may stand in a file that it is not about by now
+// widened is the plan by which an agent is asked. A command that counts is given the whole change while it owes an answer: what it raised may stand in a file that it is not about by now, behind more files than its limits let through
 // (threats.md T842).
 func (in Inputs) widened(plan AgentPlan) AgentPlan {
 	if plan.Command == nil || in.Request.Alone || !plan.decides() || !in.owes(plan.Name) {

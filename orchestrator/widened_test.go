@@ -58,9 +58,10 @@ func TestACommandThatOwesAnAnswerIsGivenAll(t *testing.T) {
 		in := auditing()
 		plan := &in.Request.Agents[len(in.Request.Agents)-1]
 		row.change(&in, plan.Command)
-		given := in.Request.narrowed(in.widened(*plan), review.Brief{Files: []review.BriefFile{changed("lib/login.go")}})
-		if got := given.Files[0].Omitted == ""; got != row.wide {
-			t.Errorf("%s: is given the whole change: %v", what, got)
+		plan.Command.Files, plan.Command.DiffLines = 1, 1 // which bind it as long as it owes nothing (threats.md T855)
+		given := in.Request.narrowed(in.widened(*plan), review.Brief{Files: []review.BriefFile{changed("auth/a.go"), changed("lib/login.go")}})
+		if n, _ := given.Given(); (n == 2) != row.wide {
+			t.Errorf("%s: is given %d of 2 files", what, n)
 		}
 		if plan.Command.wide {
 			t.Errorf("%s: the request was changed", what)
@@ -125,12 +126,68 @@ func TestACommandThatWasNotAskedIsNotHeard(t *testing.T) {
 	}
 }
 
-// Nor does the record take it for heard (threats.md T842).
+// Who was not given all settles nothing by what they do not say, in threads as without: a command that was not given all that it was asked about, and anybody where
+// something of the change went unread (threats.md T855).
+func TestSilenceOfWhoWasNotGivenAllSettlesNothing(t *testing.T) {
+	p0 := saidBy("!audit", foundAt(review.P0, 3, subjects[0]), subjects[0])
+	for what, row := range map[string]struct {
+		change  func(*Inputs)
+		want    review.Outcome
+		unheard []string
+	}{
+		"all":               {func(*Inputs) {}, review.Converged, nil},
+		"beyond its limits": {func(in *Inputs) { in.Request.Agents[len(in.Request.Agents)-1].Command.Files = 1 }, review.Partial, []string{"!audit"}},
+		"a lock file that it names": {func(in *Inputs) {
+			in.Request.Agents[len(in.Request.Agents)-1].Command.Include = []string{"**/go.sum"}
+			in.Reports[len(in.Reports)-1].Wide = true
+			in.Snapshot.Brief.Files[1] = review.BriefFile{Path: "go.sum", Omitted: "lock file", Excused: true}
+		}, review.Partial, []string{"!audit"}},
+		"too large": {func(in *Inputs) {
+			in.Snapshot.Brief.Files[1] = review.BriefFile{Path: "lib/login.go", Omitted: "too large"}
+		}, review.Partial, []string{"!audit", "one"}},
+		"too few reviewers": {func(in *Inputs) { in.Request.MinReviewers = 9 }, review.Partial, nil},
+	} {
+		for _, threads := range []bool{true, false} {
+			in := auditing()
+			in.Round = 2
+			in.Snapshot.Brief.Files = []review.BriefFile{changed("auth/a.go"), changed("auth/b.go")}
+			if !threads {
+				in.Snapshot.Conversation, in.Snapshot.Owing = nil, []string{sanitize.RaisedBy("!audit"), sanitize.RaisedBy("one")}
+				in.Earlier = []Tracked{{Findings: []review.Finding{p0}, Round: 1}}
+			} else {
+				in.Snapshot.Gone = []string{in.Snapshot.Conversation.Threads[0].ID}
+			}
+			row.change(&in)
+			j := Judge(in)
+			var unheard []string
+			for _, a := range j.Result.Receipt.Agents {
+				if a.Unheard {
+					unheard = append(unheard, a.Name)
+				}
+			}
+			if j.Result.Outcome != row.want || !slices.Equal(unheard, row.unheard) || row.want == review.Partial && len(j.cured) > 0 {
+				t.Errorf("%s: %s: %s, %q unheard, %d threads settled", what, j.Result.Outcome, j.Result.Reason, unheard, len(j.cured))
+			}
+			for _, name := range []string{"!audit", "one"} {
+				if owes := slices.Contains(row.unheard, name); !threads && slices.Contains(j.raised, sanitize.RaisedBy(name)) != owes {
+					t.Errorf("%s: reports name %s as owing: %v, want %v", what, name, !owes, owes)
+				}
+			}
+			if settled := gather(in).settled(Tracked{Findings: []review.Finding{p0}, Round: 1}); settled != (row.unheard == nil) {
+				t.Errorf("%s: what it raised in an earlier round is settled: %v", what, settled)
+			}
+		}
+	}
+}
+
+// Nor does the record take it for heard (threats.md T842, T855).
 func TestTheRecordKnowsWhoWasNotAsked(t *testing.T) {
-	for given, want := range []int{1, 0} { // the files that the newer run gave it
+	for n, receipt := range []review.AgentReceipt{{FilesGiven: 0}, {FilesGiven: 1}, {FilesGiven: 1, Unheard: true}} { // of the newer run
+		want := []int{1, 0, 1}[n]
+		receipt.Name, receipt.Role, receipt.State = "!audit", review.RoleCommand, review.AgentComplete
 		in := auditing()
 		newer, older := Stored{Base: "main"}, Stored{Base: "main"}
-		newer.Result.Outcome, newer.Result.Receipt = review.ChangesRequested, review.Receipt{HeadSHA: sha(8), Agents: []review.AgentReceipt{{Name: "!audit", Role: review.RoleCommand, State: review.AgentComplete, FilesGiven: given}}}
+		newer.Result.Outcome, newer.Result.Receipt = review.ChangesRequested, review.Receipt{HeadSHA: sha(8), Agents: []review.AgentReceipt{receipt}}
 		older.Result.Outcome, older.Result.Receipt.HeadSHA = review.ChangesRequested, sha(9)
 		older.Result.Findings = []review.Finding{saidBy("!audit", foundAt(review.P0, 3, subjects[0]), subjects[0])}
 		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
@@ -138,7 +195,16 @@ func TestTheRecordKnowsWhoWasNotAsked(t *testing.T) {
 		}}
 		in.Snapshot.Conversation, in.Snapshot.PR.BaseRef = nil, "main"
 		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
-			t.Errorf("given %d files: %q %v", given, names, err)
+			t.Errorf("%+v: %q %v", receipt, names, err)
+		}
+		in.Snapshot.Conversation = auditing().Snapshot.Conversation // what is open in a thread, that tells
+		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) > 0 {
+			t.Errorf("its thread is open: %q %v", names, err)
+		}
+		th := &in.Snapshot.Conversation.Threads[0]
+		th.Cured, th.Head = true, sha(6) // cured on another head: no person settled it
+		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
+			t.Errorf("its thread was cured, %+v: %q %v", receipt, names, err)
 		}
 	}
 }

@@ -91,7 +91,9 @@ type AgentReceipt struct {
 	HunksGiven int    `json:"hunksGiven"`
 	Findings   int    `json:"findings"`
 	// Omitted is how many more it found than the limit on findings let it report.
-	Omitted  int     `json:"omitted,omitempty"`
+	Omitted int `json:"omitted,omitempty"`
+	// Unheard is true of a complete answer whose silence settles nothing: something of the change went unread, or the agent was not given all that it was asked about.
+	Unheard  bool    `json:"unheard,omitempty"`
 	Attempts int     `json:"attempts"`
 	Seconds  float64 `json:"seconds"`
 	Usage    Usage   `json:"usage"`
