@@ -28,6 +28,8 @@ type AgentReport struct {
 	Missed []string `json:"missed,omitempty"`
 	// Wide is true of a command that was given the whole change, whatever its files say: it owes an answer about what it raised (threats.md T842).
 	Wide bool `json:"wide,omitempty"`
+	// Untold is how many findings of a command its limit on findings leaves out that may have to be fixed (threats.md T856).
+	Untold int `json:"untold,omitempty"`
 }
 
 // askAll puts the round's question to every agent at once and returns their answers in the order of the plans.
@@ -128,7 +130,7 @@ func (l *Loop) ask(ctx context.Context, req Request, plan AgentPlan, in Inputs, 
 	answer.Receipt.Name, answer.Receipt.Role, answer.Receipt.Kind = plan.Name, plan.Role, plan.Kind
 	answer.Receipt.FilesGiven, answer.Receipt.HunksGiven = task.Brief.Given()
 	report, err := l.inTime(ctx, left-time.Since(began), answer, func(ctx context.Context) (AgentReport, error) {
-		return l.checked(ctx, req, plan, in, asked.Brief, task.Verify, answer)
+		return l.checked(ctx, req, given, in, asked.Brief, task.Verify, answer)
 	})
 	if err != nil {
 		return AgentReport{}, err
@@ -220,7 +222,7 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 		report.Answer.Receipt = answer.Receipt
 	}
 	if answer.Command != nil {
-		if report.Evidence, err = l.checkCommand(ctx, snap, plan, &answer); err != nil {
+		if report.Evidence, report.Untold, err = l.checkCommand(ctx, in, plan, &answer); err != nil {
 			return AgentReport{}, err
 		}
 		report.Answer = answer

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/globs"
 	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/masks"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/internal/toolset"
@@ -277,9 +278,10 @@ func (g gathered) cutShort() string {
 
 // hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files than its own or
 // more than it may say is left out, and notes and omitted tell of it. What a person has to look at is never left out, and nothing severe for its file, whose name an
-// agent may have got wrong.
-func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evidence.Result) (kept []review.Finding, facts []evidence.Result, omitted int, notes []string) {
-	floor := 3
+// agent may have got wrong, nor anything grave where the command was given the whole change. Nothing grave is too much, unless it is a P3, and what passes takes no place; untold is how many are left out that may have to be fixed (threats.md T856).
+func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evidence.Result, passes func(review.Finding, evidence.Result) bool) (kept []review.Finding, facts []evidence.Result, omitted, untold int, notes []string) {
+	own, floor := c, 3
+	own.wide = false
 	if p, ok := review.PriorityOfSeverity(c.Floor); ok {
 		floor = p.Rank()
 	}
@@ -297,11 +299,14 @@ func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evi
 		case f.Priority.Rank() > floor:
 			below++
 			continue
-		case f.File != "" && !f.Priority.Severe() && !c.its(f.File, b):
+		case f.File != "" && !f.Priority.Severe() && !(c.wide && objections.Grave(f)) && !own.its(f.File, b):
 			elsewhere++
 			continue
-		case c.Findings > 0 && said >= c.Findings:
-			omitted++
+		case c.Findings == 0 || passes(f, given[i]):
+		case said >= c.Findings && (f.Priority == review.P3 || !objections.Grave(f)):
+			if omitted++; f.Priority != review.P3 {
+				untold++
+			}
 			continue
 		default:
 			said++
@@ -316,7 +321,14 @@ func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evi
 	tell(below, "below the severity floor "+c.Floor)
 	tell(elsewhere, "about a file that is "+notAbout)
 	tell(omitted, fmt.Sprintf("beyond the limit of %d (maxFindings)", c.Findings))
-	return kept, facts, omitted, notes
+	return kept, facts, omitted, untold, notes
+}
+
+// passes reports whether a finding counts for nothing, whatever else is found: what it quotes is false, or people dismissed it, or it is settled in its thread.
+func (in Inputs) passes(f review.Finding, ev evidence.Result) bool {
+	in.Reports, f.Quoted, f.Named = nil, ev.Quoted, ev.Named
+	g := gathered{in: in, findings: []review.Finding{f}, support: map[int]evidence.Status{0: ev.Status}}
+	return ev.Status == evidence.False || len(g.silence().agreed().findings) == 0
 }
 
 // maxWishes is how many comments and suggestions of one answer are carried out, beside one summary.
@@ -359,26 +371,26 @@ func unneeded(plan AgentPlan, b review.Brief) review.Answer {
 }
 
 // checkCommand establishes the facts about the findings of a command's answer, as for those of reviewers, and holds the answer against the command's bounds.
-func (l *Loop) checkCommand(ctx context.Context, snap Snapshot, plan AgentPlan, a *review.Answer) ([]evidence.Result, error) {
-	facts, err := examined(ctx, plan, a, snap.Brief, snap.checker(l.History, l.Learned))
+func (l *Loop) checkCommand(ctx context.Context, in Inputs, plan AgentPlan, a *review.Answer) (facts []evidence.Result, untold int, err error) {
+	facts, untold, err = examined(ctx, plan, a, in.Snapshot.Brief, in.Snapshot.checker(l.History, l.Learned), in.passes)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var notes []string
 	a.Command.Wishes, notes = plan.Command.granted(a.Command.Wishes)
 	a.Receipt.Notes = append(a.Receipt.Notes, notes...)
-	return facts, nil
+	return facts, untold, nil
 }
 
 // examined places the findings of a command's answer, says whose they are, and holds them against the command's bounds. The facts stand at the index of their finding.
-func examined(ctx context.Context, plan AgentPlan, a *review.Answer, b review.Brief, check *evidence.Checker) (facts []evidence.Result, err error) {
+func examined(ctx context.Context, plan AgentPlan, a *review.Answer, b review.Brief, check *evidence.Checker, passes func(review.Finding, evidence.Result) bool) (facts []evidence.Result, untold int, err error) {
 	c, receipt := a.Command, &a.Receipt
 	facts = make([]evidence.Result, len(c.Findings))
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		ev, note, err := check.Place(ctx, f, false)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if note != "" {
 			receipt.Notes = append(receipt.Notes, fmt.Sprintf("findings/%d: %s", i, note))
@@ -391,10 +403,10 @@ func examined(ctx context.Context, plan AgentPlan, a *review.Answer, b review.Br
 		facts[i] = ev
 	}
 	var notes []string
-	c.Findings, facts, receipt.Omitted, notes = plan.Command.hold(b, c.Findings, facts)
+	c.Findings, facts, receipt.Omitted, untold, notes = plan.Command.hold(b, c.Findings, facts, passes)
 	receipt.Notes = append(receipt.Notes, notes...)
 	receipt.Findings = len(c.Findings)
-	return facts, nil
+	return facts, untold, nil
 }
 
 // command is the plan of the command an answer is of, as it was asked; nil for an answer of somebody else.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/dismissals"
 	"github.com/prloop/prloop/internal/evidence"
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/review"
 )
@@ -24,6 +26,9 @@ func rated(titles ...string) (out []review.Finding, facts []evidence.Result) {
 	}
 	return out, facts
 }
+
+// nothing passes.
+func nothing(review.Finding, evidence.Result) bool { return false }
 
 // Floor, cap and files are enforced here and not asked of a model, and the receipt says what was left out. Nothing severe is left out for its file (threats.md T635).
 func TestACommandIsHeldToItsBounds(t *testing.T) {
@@ -39,9 +44,9 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		"a cap":             {CommandPlan{Findings: 2}, []string{"zero", "one"}, 3, []string{"3 findings left out: beyond the limit of 2 (maxFindings)"}},
 		"files":             {CommandPlan{Include: []string{"docs/**"}}, []string{"zero", "one", "nowhere"}, 0, []string{"2 findings left out: about a file that is not one of the command's files"}},
 		"files left out":    {CommandPlan{Exclude: []string{"**/*.go"}}, []string{"zero", "one", "nowhere"}, 0, []string{"2 findings left out: about a file that is not one of the command's files"}},
-		"a floor and a cap": {CommandPlan{Floor: "medium", Findings: 1}, []string{"zero"}, 3, []string{"1 finding left out: below the severity floor medium", "3 findings left out: beyond the limit of 1 (maxFindings)"}},
+		"a floor and a cap": {CommandPlan{Floor: "medium", Findings: 1}, []string{"zero", "one"}, 2, []string{"1 finding left out: below the severity floor medium", "2 findings left out: beyond the limit of 1 (maxFindings)"}},
 	} {
-		kept, facts, omitted, notes := row.plan.hold(review.Brief{}, findings, given)
+		kept, facts, omitted, _, notes := row.plan.hold(review.Brief{}, findings, given, nothing)
 		var titles []string
 		for i, f := range kept {
 			if facts[i].Reason != f.Title {
@@ -54,8 +59,95 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 		}
 	}
 	aside := []review.Finding{{Priority: review.P0, Category: "unreadable", Unconfirmed: "could not be read"}, {Priority: review.P1, Title: "said before", Unconfirmed: "not in its last answer"}}
-	if kept, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(review.Brief{}, aside, make([]evidence.Result, 2)); len(kept) != 2 {
+	if kept, _, _, _, _ := (CommandPlan{Floor: "critical", Findings: 1, Include: []string{"x"}}).hold(review.Brief{}, aside, make([]evidence.Result, 2), nothing); len(kept) != 2 {
 		t.Errorf("what a person has to look at was left out: %+v", kept)
+	}
+}
+
+// No limit on findings leaves something grave out, what counts for nothing takes no place, and what may have to be fixed and is left out is told (threats.md T856). Nor is
+// something grave left out for its file where the command was given the whole change.
+func TestNothingGraveIsTooMuch(t *testing.T) {
+	findings, given := rated("P0 a.go accepted", "P0 a.go zero", "P1 a.go one", "P2 a.go false", "P2 a.go two", "P2 a.go three", "P3 a.go nit")
+	given[3].Status = evidence.False
+	passes := func(f review.Finding, ev evidence.Result) bool {
+		return f.Title == "accepted" || ev.Status == evidence.False
+	}
+	for _, row := range []struct {
+		limit           int
+		secure          bool
+		want            string
+		omitted, untold int
+	}{
+		{0, false, "accepted zero one false two three nit", 0, 0}, {1, false, "accepted zero one false", 3, 2}, {3, false, "accepted zero one false two", 2, 1},
+		{4, false, "accepted zero one false two three", 1, 0}, {1, true, "accepted zero one false two three", 1, 0},
+	} {
+		said := slices.Clone(findings)
+		for i := range said {
+			if row.secure {
+				said[i].Category = "security"
+			}
+		}
+		kept, _, omitted, untold, _ := CommandPlan{Findings: row.limit}.hold(review.Brief{}, said, given, passes)
+		var titles []string
+		for _, f := range kept {
+			titles = append(titles, f.Title)
+		}
+		if got := strings.Join(titles, " "); got != row.want || omitted != row.omitted || untold != row.untold {
+			t.Errorf("%+v: %s, %d omitted, %d untold", row, got, omitted, untold)
+		}
+	}
+	wide := *AgentPlan{Command: &CommandPlan{Include: []string{"auth/**"}}}.widened().Command
+	moved := []review.Finding{{Priority: review.P2, File: "lib/a.go", Category: "security"}, {Priority: review.P2, File: "lib/a.go", Category: "docs"}}
+	if kept, _, _, _, _ := wide.hold(review.Brief{}, moved, make([]evidence.Result, 2), nothing); len(kept) != 1 || kept[0].Category != "security" {
+		t.Errorf("given the whole change: %+v", kept)
+	}
+}
+
+// What counts for nothing is what people dismissed or settled, and what quotes what does not stand there (threats.md T856).
+func TestWhatTakesNoPlace(t *testing.T) {
+	in := auditing()
+	f := saidBy("!audit", foundAt(review.P0, 3, subjects[0]), subjects[0])
+	if in.passes(f, evidence.Result{Status: evidence.Verified}) || !in.passes(f, evidence.Result{Status: evidence.False}) {
+		t.Error("what stands takes no place, or what is false one")
+	}
+	th := &in.Snapshot.Conversation.Threads[0]
+	th.Closed, th.ClosedBy = true, "boss"
+	if !in.passes(f, evidence.Result{Status: evidence.Verified}) {
+		t.Error("what somebody settled who may takes a place")
+	}
+	if th.ClosedBy = "ada"; in.passes(f, evidence.Result{Status: evidence.Verified}) {
+		t.Error("what its author closed takes no place")
+	}
+	f = saidBy("!audit", foundAt(review.P2, 9, subjects[1]), subjects[1])
+	in.Snapshot.Dismissals = &Dismissals{Today: "2026-01-02", List: []dismissals.Dismissal{{File: dismissals.Name, Line: 1, By: "boss", Why: "so", Mark: &identity.Mark{ID: identity.ID([]review.Finding{f}), Category: f.Category, File: f.File, Title: f.Title}}}}
+	if !in.passes(f, evidence.Result{Status: evidence.Verified}) {
+		t.Error("what people dismissed takes a place")
+	}
+}
+
+// Who found more to be fixed than may be reported, of which nothing counts, has not been heard: the review is partial, and what was raised before is open (threats.md T856).
+func TestACommandThatLeftSomethingOutApprovesNothing(t *testing.T) {
+	judged := func(untold int, counts, alone bool) Judgement {
+		in := auditing()
+		in.Snapshot.Gone = []string{in.Snapshot.Conversation.Threads[0].ID}
+		n := len(in.Reports) - 1
+		in.Reports[n].Untold, in.Request.Agents[len(in.Request.Agents)-1].Command.Counts = untold, counts
+		if in.Request.Alone = alone; alone {
+			in.Request.Agents, in.Reports = in.Request.Agents[len(in.Request.Agents)-1:], in.Reports[n:]
+		}
+		return Judge(in)
+	}
+	for _, alone := range []bool{false, true} {
+		passed := map[bool]review.Outcome{false: review.Converged, true: review.Answered}[alone]
+		if j := judged(2, true, alone); j.Result.Outcome != review.Partial || !strings.Contains(j.Result.Reason, "the command `audit` found 2 more") || len(j.cured) > 0 {
+			t.Errorf("alone %v: %s: %s, %d settled", alone, j.Result.Outcome, j.Result.Reason, len(j.cured))
+		}
+		if j := judged(0, true, alone); j.Result.Outcome != passed {
+			t.Errorf("nothing is left out, alone %v: %s: %s", alone, j.Result.Outcome, j.Result.Reason)
+		}
+	}
+	if j := judged(2, false, true); j.Result.Outcome != review.Answered {
+		t.Errorf("it counts for nothing: %s", j.Result.Outcome)
 	}
 }
 
@@ -63,7 +155,7 @@ func TestACommandIsHeldToItsBounds(t *testing.T) {
 func TestWhatACommandWasGivenIsItsOwn(t *testing.T) {
 	brief := review.Brief{Files: []review.BriefFile{{Path: "lib/a.go", OldPath: "auth/a.go"}, {Path: "auth/b.go", OldPath: "lib/b.go"}, {Path: "lib/c.go"}}}
 	findings, given := rated("P2 auth/a.go moved from", "P2 auth/b.go moved to", "P2 lib/a.go moved away", "P2 lib/b.go moved in", "P2 lib/c.go another", "P2 b.go nobody's")
-	kept, _, _, notes := CommandPlan{Include: []string{"auth/**"}}.hold(brief, findings, given)
+	kept, _, _, _, notes := CommandPlan{Include: []string{"auth/**"}}.hold(brief, findings, given, nothing)
 	if d := cmp.Diff(findings[:4], kept) + cmp.Diff([]string{"2 findings left out: about a file that is not one of the command's files"}, notes); d != "" {
 		t.Error(d)
 	}

@@ -44,6 +44,8 @@ func judgeCommand(in Inputs) Judgement {
 		result.Outcome, result.Reason = review.Partial, "the command gave no complete answer: "+r.Reason
 	case counts && len(g.setAside()) > 0:
 		result.Outcome, result.Reason = review.SetAside, g.setAsideWords()
+	case counts && h.Untold > 0:
+		result.Outcome, result.Reason = review.Partial, "the command "+h.untoldWords(in.Request.alone().ID)
 	case counts && short != "":
 		result.Outcome, result.Reason = review.Partial, "the command was "+short
 	case h.Answer.Command == nil:

@@ -230,18 +230,26 @@ func (g gathered) withoutRules() bool {
 	})
 }
 
-// untold says of which reviewer a limit may have kept something back that has to be fixed, where nothing of what it told counts any more; empty when of none.
+// untold says of which reviewer, or command that counts, a limit may have kept something back that has to be fixed, where nothing of what it told counts any more; empty when of none.
 // The most urgent are told first: behind a P3 there is nothing else, but for what has a limit of its own.
 func (g gathered) untold() string {
 	minor := func(f review.Finding) bool { return f.Priority == review.P3 && f.Unconfirmed == "" }
 	others := func(f review.Finding) bool { return (f.Priority != review.P3 || objections.Grave(f)) && !ofSecrets(f) }
 	for _, h := range g.in.Reports {
 		r, said := h.Answer.Receipt, h.Answer.Reviewer
+		if h.Untold > 0 && g.in.Request.decides(h) {
+			return "the command " + h.untoldWords(g.in.Request.command(h).ID)
+		}
 		if said != nil && said.Omitted > 0 && (overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {
 			return fmt.Sprintf("%s found %d more than it may report, and what it reported is settled", sanitize.CodeSpan(r.Name), said.Omitted)
 		}
 	}
 	return ""
+}
+
+// untoldWords say what the limit of a command leaves out.
+func (h AgentReport) untoldWords(id string) string {
+	return fmt.Sprintf("%s found %d more to be fixed than it may report, and nothing that it reported counts: raise its `maxFindings`, or set `output.counts` to false", sanitize.CodeSpan(id), h.Untold)
 }
 
 // overfull reports whether the static reviewer found as many secrets as it reports, and more.

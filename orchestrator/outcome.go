@@ -47,6 +47,8 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, plural(len(m.read.Unread()), "changed file was", "changed files were") + " not reviewed"
 	case m.cutShort() != "":
 		return review.Partial, m.cutShort()
+	case m.untold() != "":
+		return review.Partial, m.untold()
 	case len(m.unasked(c)) > 0:
 		return review.Partial, m.unaskedWords(m.unasked(c))
 	case len(m.unheard()) > 0:
@@ -55,8 +57,6 @@ func (m matched) ends(v review.Conclusion, why string, c counted) (review.Outcom
 		return review.Partial, owingWords(m.owing())
 	case m.withoutRules():
 		return review.Partial, "the static reviewer gave no complete answer: its rules were not applied"
-	case m.untold() != "":
-		return review.Partial, m.untold()
 	case len(m.silent()) > 0:
 		return review.Partial, fmt.Sprintf("the command %s gave no complete answer", sanitize.CodeSpan(m.silent()[0]))
 	case brief.Status != "ok":

@@ -72,7 +72,7 @@ func (l *Loop) sort(ctx context.Context, plan AgentPlan, o review.JobOrder, w *r
 	if w.Tip != "" {
 		now = evidence.New(l.History, w.Tip, o.Head, nil)
 	}
-	facts, err := examined(ctx, plan, &w.Answer, review.Brief{}, now)
+	facts, _, err := examined(ctx, plan, &w.Answer, review.Brief{}, now, func(_ review.Finding, ev evidence.Result) bool { return ev.Status == evidence.False })
 	if err != nil {
 		return err
 	}

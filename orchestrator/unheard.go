@@ -46,14 +46,14 @@ func hasLooked(r review.AgentReceipt) bool {
 }
 
 // heard says in the receipts of answers that count which of them settle nothing by what they do not say: where something of the change went unread by them, or their agent was
-// not given all of what it was asked about (threats.md T855).
+// not given all of what it was asked about (threats.md T855), or found more than it may report (threats.md T856).
 func (g gathered) heard() gathered {
 	g.in.Reports = slices.Clone(g.in.Reports)
 	for i, h := range g.in.Reports {
 		if r := &g.in.Reports[i].Answer.Receipt; r.State == review.AgentComplete && g.in.Request.decides(h) {
 			c := g.in.Request.command(h)
 			got := coverage.Of(g.in.Snapshot.Brief, [][]string{h.Missed}, nil, 1, g.in.hidden())
-			r.Unheard = g.in.Snapshot.Brief.Status != "ok" || len(got.Unread()) > 0 || c != nil && g.in.short(*c) != ""
+			r.Unheard = g.in.Snapshot.Brief.Status != "ok" || len(got.Unread()) > 0 || c != nil && (h.Untold > 0 || g.in.short(*c) != "")
 		}
 	}
 	return g

@@ -92,7 +92,7 @@ type AgentReceipt struct {
 	Findings   int    `json:"findings"`
 	// Omitted is how many more it found than the limit on findings let it report.
 	Omitted int `json:"omitted,omitempty"`
-	// Unheard is true of a complete answer whose silence settles nothing: something of the change went unread, or the agent was not given all that it was asked about.
+	// Unheard is true of a complete answer whose silence settles nothing: something of the change went unread, or the agent was not given all that it was asked about, or found more than it may report.
 	Unheard  bool    `json:"unheard,omitempty"`
 	Attempts int     `json:"attempts"`
 	Seconds  float64 `json:"seconds"`

@@ -96,7 +96,7 @@ func commentType() shape { return choice(CommentIssue, CommentReview, CommentBot
 func commandLimits() shape {
 	return object(nil,
 		"maxFiles", described(integer(1, 100_000), "Changed files it may be given, or change in a scheduled job. Where there are more, a review in which it counts approves nothing."),
-		"maxFindings", described(integer(1, 1000), "Findings it may report; the gravest are kept."),
+		"maxFindings", described(integer(1, 1000), "Findings it may report; the gravest are kept, and no P0 or P1 is left out."),
 		"maxDiffLines", described(integer(1, 1_000_000), "Changed lines it may be given, or make in a scheduled job. Where there are more, as for maxFiles."),
 		"maxLlmCalls", described(integer(1, 200), "Model calls. It lowers what the settings of prloop allow, as the keys below do."),
 		"maxToolCalls", described(integer(0, 1000), "Tool calls."),
