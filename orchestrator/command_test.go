@@ -98,7 +98,7 @@ func TestNothingGraveIsTooMuch(t *testing.T) {
 	}
 	wide := *AgentPlan{Command: &CommandPlan{Include: []string{"auth/**"}}}.widened().Command
 	moved := []review.Finding{{Priority: review.P2, File: "lib/a.go", Category: "security"}, {Priority: review.P2, File: "lib/a.go", Category: "docs"}}
-	if kept, _, _, _, _ := wide.hold(review.Brief{}, moved, make([]evidence.Result, 2), nothing); len(kept) != 1 || kept[0].Category != "security" {
+	if kept, _, _, _, _ := wide.hold(review.Brief{}, moved, make([]evidence.Result, 2), nothing); len(kept) != 2 { // what was grave may come back as less
 		t.Errorf("given the whole change: %+v", kept)
 	}
 }
