@@ -191,6 +191,8 @@ type shelf map[string]map[string]string
 
 func (shelf) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (shelf) MergeBase(_ context.Context, base, _ string) (string, error) { return base, nil }
+
 func (shelf) FixedTests(context.Context, Range) (changed, added []string, err error) {
 	return nil, nil, nil
 }

@@ -12,6 +12,8 @@ type files map[string]string
 
 func (files) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (files) MergeBase(_ context.Context, base, _ string) (string, error) { return base, nil }
+
 func (files) FixedTests(context.Context, Range) (changed, added []string, err error) {
 	return nil, nil, nil
 }

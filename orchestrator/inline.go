@@ -129,8 +129,12 @@ func (g gathered) hunks() map[string]*diff.File {
 	return out
 }
 
-// placed finds the lines for a comment about a distinct finding: those of its gravest wording that has any in the diff.
+// placed finds the lines for a comment about a distinct finding: those of its gravest wording that has any in the diff. What stands for several in more than one file has no place: a
+// thread is known again by the file that it is in.
 func (j verdict) placed(group []int, files map[string]*diff.File) (p proposal, ok bool) {
+	if slices.ContainsFunc(group, func(i int) bool { return j.findings[i].Several() && j.findings[i].File == "" }) {
+		return p, false
+	}
 	said := wholly(j.findings, group)
 	for at, f := range said {
 		file := files[f.File]

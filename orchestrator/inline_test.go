@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/prloop/prloop/internal/conversation"
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -316,5 +317,21 @@ func TestAThreadShowsEveryWording(t *testing.T) {
 	slices.Sort(by)
 	if want := []string{"a", "honest", "x1", "x2", "x3"}; !slices.Equal(by, want) {
 		t.Errorf("the thread is from %q, want %q", by, want)
+	}
+}
+
+// What stands for several has a comment on lines only where all stand in one file.
+func TestWhatStandsForSeveralHasOnePlace(t *testing.T) {
+	d, err := diff.Parse(edited(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]*diff.File{"a.go": &d.Files[0]}
+	part := at(review.P3, 10, "A", leak)
+	for file, want := range map[string]bool{"a.go": true, "": false} {
+		j := verdict{matched: matched{gathered: gathered{findings: []review.Finding{{Priority: review.P2, File: file, Parts: []review.Finding{part, part}}}}}}
+		if _, ok := j.placed([]int{0}, files); ok != want {
+			t.Errorf("in %q: %v", file, ok)
+		}
 	}
 }

@@ -600,6 +600,8 @@ func perByte(s string) string {
 
 func (p *pull) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (*pull) MergeBase(_ context.Context, base, _ string) (string, error) { return base, nil }
+
 func (p *pull) FixedTests(context.Context, Range) (changed, added []string, err error) {
 	return nil, nil, nil
 }

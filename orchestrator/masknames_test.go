@@ -102,6 +102,8 @@ type tree map[string]string
 
 func (tree) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (tree) MergeBase(_ context.Context, base, _ string) (string, error) { return base, nil }
+
 func (tree) FixedTests(context.Context, Range) (changed, added []string, err error) {
 	return nil, nil, nil
 }

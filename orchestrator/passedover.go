@@ -19,8 +19,9 @@ import (
 )
 
 // passedOver counts as unread what of a change nobody is given and what may hold the code of something grave that is open: each file that is new or changed since the commit
-// on which it was raised, and the one that its thread is in now. That nobody raises it again says nothing then (threats.md T849). Nor does it of what has no thread (threats.md T850).
-func (l *Loop) passedOver(ctx context.Context, snap *Snapshot) error {
+// on which it was raised, or was given to reviewers then, and the one that its thread is in now. That nobody raises it again says nothing then (threats.md T849). Nor does it of
+// what has no thread (threats.md T850).
+func (l *Loop) passedOver(ctx context.Context, req Request, snap *Snapshot) error {
 	unseen := snap.unseen()
 	own := map[string][]string{} // the files that threads are in, by the commit on which they were opened
 	for _, commit := range snap.Since {
@@ -38,13 +39,17 @@ func (l *Loop) passedOver(ctx context.Context, snap *Snapshot) error {
 		if err != nil {
 			return err
 		}
+		excused, err := l.excusedThen(ctx, req, snap.Range, commit)
+		if err != nil {
+			return err
+		}
 		help := "a person looks and resolves its thread, or it goes where reviewers are given it"
 		if len(own[commit]) == 0 {
 			help = "it has no thread to be resolved, so this goes where reviewers are given it, or into a pull request of its own"
 		}
 		for i, what := range unseen {
 			f := &snap.Brief.Files[i]
-			if f.Omitted != "" && !f.Excused || !slices.Contains(own[commit], f.Path) && (notCode(*f) || !changed(f.Path)) {
+			if f.Omitted != "" && !f.Excused || !slices.Contains(own[commit], f.Path) && (notCode(*f) || excused[f.Path] && !changed(f.Path)) {
 				continue
 			}
 			f.Excused = false
@@ -129,4 +134,26 @@ func (l *Loop) changedSinceThen(ctx context.Context, commit, head string) (func(
 		}
 	}
 	return func(file string) bool { return d == nil || err != nil || d.File(spelling.Raw(file)) != nil }, nil
+}
+
+// excusedThen are the files of which a review of an earlier commit gave nobody the content: left out by rule, as the base branch was where that commit was made, or a submodule or a
+// pointer. Of what cannot be told nothing was excused.
+func (l *Loop) excusedThen(ctx context.Context, req Request, now Range, commit string) (map[string]bool, error) {
+	out := map[string]bool{}
+	if have, err := l.History.Have(ctx, commit); err != nil || !have {
+		return out, err
+	}
+	base, err := l.History.MergeBase(ctx, now.Base, commit)
+	if err != nil {
+		return out, context.Cause(ctx)
+	}
+	req.Context.DiffOnly, req.Context.HunksOnly = true, true // nobody reads this brief
+	then := Snapshot{Range: Range{Base: base, MergeBase: base, Head: commit}}
+	if then.Brief, err = l.Briefer.Brief(ctx, then.Range, req.Context, req.Limits); err != nil {
+		return out, context.Cause(ctx)
+	}
+	for i := range then.unseen() {
+		out[then.Brief.Files[i].Path] = true
+	}
+	return out, nil
 }

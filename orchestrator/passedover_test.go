@@ -33,6 +33,13 @@ func (s pushedSince) Diff(context.Context, string, string) (*diff.Diff, error) {
 	return d, nil
 }
 
+// readThen are the files of every change.
+type readThen []review.BriefFile
+
+func (b readThen) Brief(context.Context, Range, ContextOptions, review.Limits) (review.Brief, error) {
+	return review.Brief{Files: b}, nil
+}
+
 // While something grave is open, nothing goes unread that may hold its code and that came after it was raised (threats.md T849).
 func TestSomethingGraveMayBeWhereNobodyLooks(t *testing.T) {
 	const submodule, pointer = "@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n", "@@ -1 +1 @@\n-oid sha256:1\n+oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n"
@@ -62,22 +69,24 @@ func TestSomethingGraveMayBeWhereNobodyLooks(t *testing.T) {
 		thread conversation.Thread
 		then   pushedSince
 		want   string
+		read   []review.BriefFile
 	}{
-		"it is open":                            {open, now, all},
-		"the author resolved it":                {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "ada" }), now, all},
-		"somebody resolved it who may":          {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }), now, ""},
-		"it is not grave":                       {minor, now, ""},
-		"it was raised here":                    {with(func(t *conversation.Thread) { t.Head = "head" }), now, ""},
-		"nothing of these changed":              {open, pushedSince{files: []string{"a.go"}}, ""},
-		"its commit is gone":                    {open, pushedSince{gone: []string{"before"}}, "vendor/new.js vendor/old.js dist/new.js demo/new.js lib tool.py"},
-		"its own file is one of these, and old": {with(func(t *conversation.Thread) { t.File = "vendor/old.js" }), pushedSince{}, "vendor/old.js"},
-		"its own file is no text any more":      {with(func(t *conversation.Thread) { t.File = "a.png" }), pushedSince{}, "a.png"},
+		"it is open":                            {open, now, all, files},
+		"the author resolved it":                {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "ada" }), now, all, files},
+		"somebody resolved it who may":          {with(func(t *conversation.Thread) { t.Closed, t.ClosedBy = true, "boss" }), now, "", files},
+		"it is not grave":                       {minor, now, "", files},
+		"it was raised here":                    {with(func(t *conversation.Thread) { t.Head = "head" }), now, "", files},
+		"nothing of these changed":              {open, pushedSince{files: []string{"a.go"}}, "", files},
+		"its commit is gone":                    {open, pushedSince{gone: []string{"before"}}, "vendor/new.js vendor/old.js dist/new.js demo/new.js lib tool.py", files},
+		"its own file is one of these, and old": {with(func(t *conversation.Thread) { t.File = "vendor/old.js" }), pushedSince{}, "vendor/old.js", files},
+		"its own file is no text any more":      {with(func(t *conversation.Thread) { t.File = "a.png" }), pushedSince{}, "a.png", files},
+		"one was given to reviewers then":       {open, pushedSince{files: []string{"a.go"}}, "vendor/old.js", slices.DeleteFunc(slices.Clone(files), func(f review.BriefFile) bool { return f.Path == "vendor/old.js" })},
 	} {
 		snap := disputedInputs().Snapshot
 		snap.Range.Head = "head"
 		snap.Brief.Files = files
 		snap.Conversation = &conversation.State{Threads: []conversation.Thread{row.thread}}
-		if err := (&Loop{History: row.then}).passedOver(t.Context(), &snap); err != nil {
+		if err := (&Loop{History: row.then, Briefer: readThen(row.read)}).passedOver(t.Context(), Request{}, &snap); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -95,7 +104,7 @@ func TestSomethingGraveMayBeWhereNobodyLooks(t *testing.T) {
 	}
 	for commit, want := range map[string]string{"before": all, "": "vendor/new.js vendor/old.js dist/new.js demo/new.js lib tool.py"} { // it has no thread
 		snap := Snapshot{Range: Range{Head: "head"}, Brief: review.Brief{Files: files}, Since: []string{commit}}
-		if err := (&Loop{History: pushedSince{files: now.files, gone: []string{""}}}).passedOver(t.Context(), &snap); err != nil {
+		if err := (&Loop{History: pushedSince{files: now.files, gone: []string{""}}, Briefer: readThen(files)}).passedOver(t.Context(), Request{}, &snap); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -39,6 +39,8 @@ type History interface {
 	Diff(ctx context.Context, base, head string) (*diff.Diff, error)
 	// Have reports whether a commit that the run knows is here, and fetches it when it is not: the run may have begun on another machine.
 	Have(ctx context.Context, commit string) (bool, error)
+	// MergeBase is the commit on which two others were made, as of the base branch and of a head.
+	MergeBase(ctx context.Context, base, head string) (string, error)
 	// FixedTests names the files of tests that prloop's own commits of a pull request change, and those that they add, each a spelling.
 	FixedTests(ctx context.Context, r Range) (changed, added []string, err error)
 	// Sensitive reports whether the change of a range is one that a fixer might not have made, such as one of a protected path, or whether that cannot be told.

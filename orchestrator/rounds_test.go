@@ -73,6 +73,8 @@ func sha(n int) string { return strings.Repeat(fmt.Sprint(n), 40) }
 
 func (s *stage) Have(context.Context, string) (bool, error) { return true, nil }
 
+func (*stage) MergeBase(_ context.Context, base, _ string) (string, error) { return base, nil }
+
 func (s *stage) FixedTests(context.Context, Range) (changed, added []string, err error) {
 	return nil, nil, nil
 }

@@ -188,7 +188,7 @@ func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.
 		if snap.Followed, err = l.follow(ctx, *snap); err != nil {
 			return err
 		}
-		if err = l.passedOver(ctx, snap); err != nil {
+		if err = l.passedOver(ctx, req, snap); err != nil {
 			return err
 		}
 		snap.Gone, snap.Unchanged, err = l.became(ctx, *snap)

@@ -103,6 +103,11 @@ func (h *history) FixedTests(ctx context.Context, r orchestrator.Range) (changed
 	return changed, added, err
 }
 
+// MergeBase is the commit on which two others were made.
+func (h *history) MergeBase(ctx context.Context, base, head string) (string, error) {
+	return h.repo.MergeBase(ctx, base, head)
+}
+
 // Sensitive reports whether a fixer might not have made the change of a range. So it is where the commits cannot be compared.
 func (h *history) Sensitive(ctx context.Context, r orchestrator.Range, guidance []string) (bool, error) {
 	refused, err := fixspace.Sensitive(ctx, h.repo, guidance, r.MergeBase, r.Head, r.Base)
