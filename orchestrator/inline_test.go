@@ -329,7 +329,7 @@ func TestWhatStandsForSeveralHasOnePlace(t *testing.T) {
 	files := map[string]*diff.File{"a.go": &d.Files[0]}
 	part := at(review.P3, 10, "A", leak)
 	for file, want := range map[string]bool{"a.go": true, "": false} {
-		j := verdict{matched: matched{gathered: gathered{findings: []review.Finding{{Priority: review.P2, File: file, Parts: []review.Finding{part, part}}}}}}
+		j := verdict{matched: matched{gathered: gathered{findings: []review.Finding{{ID: review.PrefixSeveral + "STYLE", Priority: review.P2, File: file, Parts: []review.Finding{part, part}}}}}}
 		if _, ok := j.placed([]int{0}, files); ok != want {
 			t.Errorf("in %q: %v", file, ok)
 		}
