@@ -54,6 +54,8 @@ type Receipt struct {
 	ReviewsRead string `json:"reviewsRead,omitempty"`
 	// ThreadsRead tells what people who may block said in threads when they were read from what they say later; empty where nobody read them.
 	ThreadsRead string `json:"threadsRead,omitempty"`
+	// LabelsRead are the labels of the gate that stood when the pull request was read; `none` where none did.
+	LabelsRead string `json:"labelsRead,omitempty"`
 	// Objected are the objections of people in threads that were open, as the markers of reports keep them for later runs; `none` where none is left of those before.
 	Objected []string `json:"objected,omitempty"`
 	// Found is what a finder brought to the review; nil where nobody looked.

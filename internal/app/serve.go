@@ -93,9 +93,26 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 		}
 		if about && !known.Judged {
 			known.Judged, known.Standing, known.Heard = true, res.Receipt.ReviewsRead, res.Receipt.ThreadsRead
+			known.Relabelled = relabelled(pr, *res)
 		}
 	}
 	return known, nil
+}
+
+// relabelled reports whether other labels of the gate stand on a pull request than a run read (threats.md T860). Of one that noted none it is known which said something.
+func relabelled(pr review.PullRequest, r review.RunResult) bool {
+	if r.Gate == nil {
+		return false
+	}
+	read := r.Receipt.LabelsRead
+	if read == "" {
+		var said []string
+		for _, l := range r.Gate.Labels {
+			said = append(said, l.Name)
+		}
+		read = intake.GateLabels(said)
+	}
+	return read != intake.GateLabels(pr.Labels)
 }
 
 // refused reports whether a run ended because another machine refused the same commit for the same base. The word is that one's: to ask reviewers again until they agree is no

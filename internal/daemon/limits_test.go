@@ -190,6 +190,41 @@ func TestACommitIsNotLookedAtAllTheTime(t *testing.T) {
 	})
 }
 
+// What is to be said anew for the labels of the gate waits for the end of quiet hours, and no success stands until then (threats.md T860).
+func TestLabelsInQuietHours(t *testing.T) {
+	t.Parallel()
+	quiet, err := intake.ParseHours("22:00-23:10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Every: 100 * time.Hour, Reviews: 1, Rules: intake.Rules{Quiet: quiet}, Serves: Served{{Host: "github.com", Owner: "acme", Name: "r0"}}}
+	inBubble(t, o, 21*time.Hour, 20*time.Second, func(t *testing.T, w *world, d *Daemon) {
+		p := w.open(traffic.Pull{Author: "mona", Head: fmt.Sprintf("%040x", 1)}, "r0", 1)
+		is := func(when string, runs int, takenBack bool) {
+			t.Helper()
+			if err := d.record.Want(t.Context(), d.want(review.Repo{Host: "github.com", Owner: "acme", Name: "r0"}, intake.Look{PR: 1, Priority: intake.Again})); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Minute)
+			n := len(w.runsOf(p))
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if n != runs || (w.takenBack > 0) != takenBack {
+				t.Errorf("%s: %d runs, a success was taken back %d times", when, n, w.takenBack)
+			}
+		}
+		is("at first", 1, false)
+		is("another label", 1, false)
+		time.Sleep(time.Hour)
+		w.mu.Lock()
+		w.relabelled = true
+		w.mu.Unlock()
+		is("in quiet hours", 1, true)
+		time.Sleep(70 * time.Minute)
+		is("after them", 3, true)
+	})
+}
+
 // What may not begin yet is not looked at all the time, however short its wait is: each look asks GitHub (threats.md T468).
 func TestAShortWaitIsNoLoop(t *testing.T) {
 	t.Parallel()

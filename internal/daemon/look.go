@@ -190,7 +190,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 		if err != nil {
 			return out, err
 		}
-		cancelled, said := "", false
+		cancelled, said := "", false // said: the verdict may be another one by what people say, or by their labels
 		if resume != "" {
 			was, err := l.record.Note(ctx, cancelNote+resume)
 			if err != nil {
@@ -234,10 +234,10 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
-			drafts, stopped, said = drafts || known.Contested(pr), known.Stopped, known.Said
+			drafts, stopped, said = drafts || known.Contested(pr), known.Stopped, known.Said || known.Relabelled
 			if err := l.begin(ctx, pr, known); err != nil {
 				if later := (laterError{}); errors.As(err, &later) {
-					err = cmp.Or(l.service.NotYet(ctx, pr, true, said && !(later.often && known.Told)), err)
+					err = cmp.Or(l.service.NotYet(ctx, pr, true, known.Relabelled || known.Said && !(later.often && known.Told)), err)
 				}
 				return out, err
 			}

@@ -57,6 +57,9 @@ type world struct {
 	merges map[string]bool
 	// lately has it told when runs about a head began: a replay of weeks takes minutes.
 	lately bool
+	// relabelled has reviewed commits have other labels of the gate, and takenBack is how often a success was to be taken back by what people say.
+	relabelled bool
+	takenBack  int
 }
 
 // A pull is a pull request.
@@ -264,14 +267,21 @@ func (w *world) Reviewed(_ context.Context, pr review.PullRequest) (known intake
 			if r.base != pr.BaseRef {
 				return known, nil
 			}
-			known.Head, known.Run, known.Standing = r.head, r.id, r.read
+			known.Head, known.Run, known.Standing, known.Relabelled = r.head, r.id, r.read, w.relabelled
 			return known, nil
 		}
 	}
 	return known, nil
 }
 
-func (w *world) NotYet(context.Context, review.PullRequest, bool, bool) error { return nil }
+func (w *world) NotYet(_ context.Context, _ review.PullRequest, _, said bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if said {
+		w.takenBack++
+	}
+	return nil
+}
 
 func (w *world) Said(context.Context, review.PullRequest, intake.Known) (bool, error) {
 	return false, nil

@@ -184,10 +184,31 @@ func TestDecide(t *testing.T) {
 		{"stopped", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Anew: true, Stopped: "mona asked for a stop"}, "mona asked"},
 		{"stopped after a review, and people said more since", change(func(p *review.PullRequest) { p.Standing = "2 CHANGES_REQUESTED " }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Stopped: "mona asked for a stop"}, ""},
 		{"stopped before a review, and people said more since", change(func(p *review.PullRequest) { p.Standing = "2 CHANGES_REQUESTED " }), intake.Rules{}, intake.Known{Head: "0123", Run: "R", Stopped: "mona asked for a stop"}, "mona asked"},
+		{"reviewed, and other labels of the gate stand", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
+		{"a fork's that was asked for, and other labels of the gate stand", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
+		{"stopped after a review, and other labels of the gate stand", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Stopped: "mona asked for a stop", Relabelled: true}, ""},
+		{"a draft, and other labels of the gate stand", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, "draft"},
 		{"reviewed at another commit", pr, intake.Rules{}, intake.Known{Head: "0123", Run: "R"}, ""},
 	} {
 		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {
 			t.Errorf("%s: %q, want %q", row.name, why, row.why)
+		}
+	}
+}
+
+// Of labels, those count that may change the gate, however they are spelled and in whatever order they stand.
+func TestGateLabels(t *testing.T) {
+	for _, row := range []struct {
+		labels []string
+		want   string
+	}{
+		{nil, "none"},
+		{[]string{"bug", "strict", "pr-reviewer:strict "}, "none"},
+		{[]string{"bug", "PR-Reviewer:Strict"}, "pr-reviewer:strict"},
+		{[]string{"pr-reviewer:strict", "bug", "pr-reviewer:advisory"}, "pr-reviewer:advisory pr-reviewer:strict"},
+	} {
+		if got := intake.GateLabels(row.labels); got != row.want {
+			t.Errorf("%q: %q, want %q", row.labels, got, row.want)
 		}
 	}
 }

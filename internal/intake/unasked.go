@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/drafts"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 )
 
@@ -37,6 +39,8 @@ type Known struct {
 	Heard string
 	// Said is true when somebody who may block said something since that run.
 	Said bool
+	// Relabelled is true when other labels of the gate stand than that run read: the verdict rests on them.
+	Relabelled bool
 	// Told is true when only events tell that.
 	Told bool
 	// Overtaken is the newest run about the commit that is the head now that ended because the pull request was not open any more, or had another head.
@@ -115,6 +119,14 @@ func Standing(pr review.PullRequest) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// GateLabels are those of the labels of a pull request that may change its gate, in a line; it is never empty.
+func GateLabels(labels []string) string {
+	stand := slices.DeleteFunc(slices.Clone(gate.Labels), func(of string) bool {
+		return !slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, of) })
+	})
+	return cmp.Or(strings.Join(stand, " "), "none")
+}
+
 // state tells how a pull request is from how it was: what Decide looks at, in one line.
 func state(pr review.PullRequest) string {
 	labels := slices.Sorted(slices.Values(pr.Labels))
@@ -142,13 +154,14 @@ func (k Known) Urgent(pr review.PullRequest) bool { return k.Contested(pr) && !k
 func (k Known) About(pr review.PullRequest) bool { return k.Judged || k.Head == pr.HeadSHA }
 
 // Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed is looked at again when it is contested, also where it was reviewed
-// because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486).
+// because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486). So it is where other labels of the gate stand (threats.md T860), once it is no
+// draft: that cannot be merged.
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
 	switch {
 	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
-	case k.Contested(pr):
+	case k.Contested(pr), k.Relabelled && !pr.Draft:
 		return ""
 	case k.Stopped != "":
 		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
