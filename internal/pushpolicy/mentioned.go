@@ -53,10 +53,13 @@ func (a *Asked) note(folder, word string) {
 	}
 }
 
+// mostLink is how much of a link is read behind its repository, in bytes: a branch and a path.
+const mostLink = 2048
+
 // linked are the paths behind a branch in a link to a file. The name of a branch may have slashes: it is the longest end that stands, or what is behind the first one; where no tree is
 // known, any.
 func (a *Asked) linked(behind string) (ends []string) {
-	_, end, more := strings.Cut(behind, "/")
+	_, end, more := strings.Cut(behind[:min(len(behind), mostLink)], "/")
 	for ; more && end != ""; _, end, more = strings.Cut(end, "/") {
 		if slices.Contains(a.stands[path.Base(end)], end) {
 			return []string{end}

@@ -118,9 +118,15 @@ func (a Asked) Beside(changes []Change) (names []string) {
 // asks reports that the pull request changes a file, or that a finding names it.
 func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
 
+// mostHeard is how many changes are looked for in the words of findings: a fix of more is refused for their number.
+const mostHeard = 1000
+
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 	var refused []review.Refusal
+	if len(changes) > mostHeard {
+		a.said, a.texts = nil, nil
+	}
 	for _, c := range changes {
 		for _, name := range c.names() {
 			why := a.Refuse(name)

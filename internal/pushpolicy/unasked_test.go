@@ -113,6 +113,18 @@ func TestUnaskedChanges(t *testing.T) {
 	}
 }
 
+// What a fixer and an author write costs no more than what a fix may have, however many files and words there are.
+func TestManyUnaskedFiles(t *testing.T) {
+	a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "a.go", Description: "see index.ts, " + strings.Repeat("a b ", 1<<20)}}}}, []string{"x/index.ts"})
+	var changes []Change
+	for i := range 20000 {
+		changes = append(changes, add(fmt.Sprintf("a b/%d/index.ts", i), "x"))
+	}
+	if got := a.Check(changes, nil); len(got) != len(changes) {
+		t.Errorf("%d of %d are refused", len(got), len(changes))
+	}
+}
+
 func BenchmarkUnasked(b *testing.B) {
 	words := strings.Repeat("see a/b/c.yaml and other words, ", 30000)
 	var changes []Change
