@@ -278,7 +278,8 @@ func (g gathered) cutShort() string {
 
 // hold holds what a command found against its own bounds, most urgent first, each finding with its evidence: what is below its floor, about other files than its own or
 // more than it may say is left out, and notes and omitted tell of it. What a person has to look at is never left out, and nothing severe for its file, whose name an
-// agent may have got wrong, nor anything where the command was given the whole change. Nothing grave is too much, unless it is a P3, and what passes takes no place; untold is how many are left out that may have to be fixed (threats.md T856).
+// agent may have got wrong, nor anything where the command was given the whole change. Nothing grave is too much, unless it is a P3, and what passes takes no place; untold is how many are left out
+// that may have to be fixed (threats.md T856).
 func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evidence.Result, passes func(review.Finding, evidence.Result) bool) (kept []review.Finding, facts []evidence.Result, omitted, untold int, notes []string) {
 	floor := 3
 	if p, ok := review.PriorityOfSeverity(c.Floor); ok {

@@ -78,8 +78,8 @@ func (in Inputs) owes(agent string) bool {
 	})
 }
 
-// widened is the plan by which an agent is asked. A command that counts is given the whole change while it owes an answer: what it raised may stand in a file that it is not about by now, behind more files than its limits let through
-// (threats.md T842).
+// widened is the plan by which an agent is asked. A command that counts is given the whole change while it owes an answer: what it raised may stand in a file that it is not about by now,
+// behind more files than its limits let through (threats.md T842).
 func (in Inputs) widened(plan AgentPlan) AgentPlan {
 	if plan.Command == nil || in.Request.Alone || !plan.decides() || !in.owes(plan.Name) {
 		return plan

@@ -52,7 +52,7 @@ func (t standingTests) has(name string) bool {
 		return len(kinds) > 0
 	}
 	d := path.Dir(name)
-	for !t.folders[d] {
+	for !t.folders[d] && d != path.Dir(d) {
 		d = path.Dir(d)
 	}
 	for _, kind := range kinds {
