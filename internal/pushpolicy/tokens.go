@@ -1,7 +1,12 @@
 package pushpolicy
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -14,12 +19,25 @@ var (
 	member    = lazyregexp.New(`\?\.|\[["'](\w+)["']\]`)
 	qualified = lazyregexp.New(`(@)(?:\w+\.)+|(^|\s|;)self\.(skip\b)`)
 	typed     = lazyregexp.New(`(\w):[\w.\[\], |]+=`)
+	// escaped is a letter of a name as JavaScript, C# and Java may write it.
+	escaped = lazyregexp.New(`\\u+(?:([0-9a-fA-F]{4})|\{0*([0-9a-fA-F]{2,4})\})`)
 )
 
-// readings are a line as it stands, and as those read it for whom blanks, comments and longer spellings make no difference; each part behind a semicolon is a line of its own too,
+// letters are a line with the letters that it means: Python takes compatible ones for the same, and other languages know escapes of them.
+func letters(line string) string {
+	return norm.NFKC.String(escaped.ReplaceAllStringFunc(line, func(m string) string {
+		code, err := strconv.ParseUint(strings.Trim(m, `\u{}`), 16, 32)
+		if r := rune(code); err == nil && r < utf8.RuneSelf && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return string(r)
+		}
+		return m
+	}))
+}
+
+// readings are a line as it stands, and as those read it for whom blanks, comments, other letters and longer spellings make no difference; each part behind a semicolon is a line of its own too,
 // as far from the left as all of it (threats.md T831).
 func readings(line string) []string {
-	plain := blanks.ReplaceAllString(comments.ReplaceAllString(line, " "), " ")
+	plain := blanks.ReplaceAllString(comments.ReplaceAllString(letters(line), " "), " ")
 	if strings.HasPrefix(plain, " ") && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") { // a comment began it
 		plain = plain[1:]
 	}
