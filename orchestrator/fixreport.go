@@ -89,7 +89,7 @@ func fixReport(req Request, judged Judgement, fix review.FixOutcome, outcome rev
 		Refusals: fix.Refusals, Tests: c.lines(fix.Tests), Tries: fix.Tries, Notes: c.lines(fix.Notes),
 		GitHubToken: req.Fix.Silent && fix.State == review.FixPushed, Agent: c.receipt(req.Run, review.Receipt{Agents: []review.AgentReceipt{fix.Agent}}).Agents[0],
 	}
-	if fix.State == review.FixPatch || fix.State == review.FixFailed || fix.State == review.FixRefused {
+	if fix.State == review.FixPatch || fix.State == review.FixFailed {
 		d.Remarks = append(d.Remarks, c.inline(fix.Reason))
 	}
 	d.Remarks = append(d.Remarks, c.setUp(fix.Setup)...)

@@ -107,6 +107,7 @@ func fixSamples() map[string]FixData {
 		"fix-refused": with(FixRefused, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, nil
 			d.Refusals = []review.Refusal{{Rule: "protected-path", Path: ".github/workflows/ci.yml", Detail: "a dot folder"}, {Rule: "unasked-file", Path: "values.yaml", Detail: "no finding names it"}, {Rule: "scope-brake", Detail: "412 lines, allowed are 120"}}
+			d.Outcome, d.Reason = review.ChangesRequested, "nothing was pushed: the push policy refuses it: protected-path (`.github/workflows/ci.yml`), unasked-file (`values.yaml`), scope-brake"
 		}),
 		"fix-verify-failed": with(FixVerifyFailed, func(d *FixData) {
 			d.Fixed, d.Commits, d.Checks = nil, nil, pushed.PushedChecks

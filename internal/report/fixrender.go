@@ -111,7 +111,9 @@ func (p *page) gist(d FixData) []string {
 		}
 		out = []string{none + why + " (" + size + ")."}
 	case FixRefused:
-		out = []string{none + "the fix breaks rules that no try may break."}
+		if d.Reason == "" { // which says so
+			out = []string{none + "the push policy refuses the fix."}
+		}
 	case FixVerifyFailed:
 		out = []string{none + "the fix does not pass the checks of this repository."}
 	case FixUnchanged:
