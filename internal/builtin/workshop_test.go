@@ -52,6 +52,31 @@ func TestWorkshop(t *testing.T) {
 	}
 }
 
+// A new test is refused at once where the push policy would refuse it: by the files of the merge base, without what the pull request adds.
+func TestNewTestsAreJudgedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"tests/cart/test_cart.py", "tests/tax/__init__.py", "mine/test_mine.py", "moved/test_moved.py", ".git/test_git.py"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task := review.Task{Brief: review.Brief{Files: []review.BriefFile{{Path: "mine/test_mine.py", Change: "added"}, {Path: "moved/test_moved.py", OldPath: "old/test_old.py", Change: "renamed"}, {Path: "gone/test_gone.py", Change: "deleted"}}}}
+	w, err := openEditor(task, Agent{}, nil)(review.Workspace{Tree: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for name, refused := range map[string]bool{"tests/tax/test_tax.py": false, "old/test_new.py": false, "gone/test_new.py": false, "mine/test_new.py": true, "moved/test_new.py": true, "dags/test_tax.py": true} {
+		_, err := w.Call(t.Context(), "write_file", []byte(`{"path":"`+name+`","content":"x"}`))
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "where no tests of its kind stood") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What the prompt says must not be touched is what the push policy refuses.
 func TestPromptNamesProtectedPaths(t *testing.T) {
 	text := prompts.FixSystem()

@@ -56,8 +56,7 @@ func (a *Asked) note(folder, word string) {
 // mostLink is how much of a link is read behind its repository, in bytes: a branch and a path.
 const mostLink = 2048
 
-// linked are the paths behind a branch in a link to a file. The name of a branch may have slashes: it is the longest end that stands, or what is behind the first one; where no tree is
-// known, any.
+// linked are the paths behind a branch in a link to a file. The name of a branch may have slashes: it is the longest end that stands, or what is behind the first one.
 func (a *Asked) linked(behind string) (ends []string) {
 	_, end, more := strings.Cut(behind[:min(len(behind), mostLink)], "/")
 	for ; more && end != ""; _, end, more = strings.Cut(end, "/") {
@@ -65,9 +64,6 @@ func (a *Asked) linked(behind string) (ends []string) {
 			return []string{end}
 		}
 		ends = append(ends, end)
-	}
-	if a.stands == nil {
-		return ends
 	}
 	return ends[:min(1, len(ends))]
 }
@@ -93,9 +89,6 @@ func (a Asked) means(word, end, name string) bool {
 	folders, said := a.said[word]
 	if !said || !strings.ContainsAny(word, "./") && !capitals.MatchString(word) { // others are mostly words
 		return false
-	}
-	if a.stands == nil {
-		return true
 	}
 	alike := a.stands[path.Base(end)]
 	var beside []string

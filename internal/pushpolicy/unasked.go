@@ -26,16 +26,15 @@ type Asked struct {
 	Links Links
 	// repo is the name of the repository in links to files.
 	repo string
-	// stands has the files of the merge base and of the pull request by their last part; nil where they are not known.
+	// stands has the files of the merge base and of the pull request by their last part.
 	stands map[string][]string
 	// tests are those of the merge base.
 	tests standingTests
 }
 
-// AskedOf are the files that the task of a fixer asks for. stood are all files of the merge base, which no fix of any run has changed; without them a name says what a file is, which is
-// enough to tell a fixer early.
+// AskedOf are the files that the task of a fixer asks for. stood are all files of the merge base, which no fix of any run has changed.
 func AskedOf(task review.Task, stood []string) Asked {
-	a := Asked{files: map[string]bool{}, moved: map[string]bool{}, said: map[string][]string{}, repo: task.Repo.Owner + "/" + task.Repo.Name}
+	a := Asked{files: map[string]bool{}, moved: map[string]bool{}, said: map[string][]string{}, stands: map[string][]string{}, tests: testsOf(stood), repo: task.Repo.Owner + "/" + task.Repo.Name}
 	ask := func(spelled string) {
 		if name := spelling.Raw(spelled); name != "" {
 			a.files[name] = true
@@ -48,11 +47,8 @@ func AskedOf(task review.Task, stood []string) Asked {
 			a.moved[spelling.Raw(f.Path)] = true
 		}
 	}
-	if stood != nil {
-		a.stands, a.tests = map[string][]string{}, testsOf(stood)
-		for _, name := range append(slices.Collect(maps.Keys(a.files)), stood...) {
-			a.stands[path.Base(name)] = append(a.stands[path.Base(name)], name)
-		}
+	for _, name := range append(slices.Collect(maps.Keys(a.files)), stood...) {
+		a.stands[path.Base(name)] = append(a.stands[path.Base(name)], name)
 	}
 	if task.Fix != nil {
 		for i, f := range slices.Concat(task.Fix.IssuesToFix, task.Fix.OptionalIssues) {
@@ -68,6 +64,11 @@ func AskedOf(task review.Task, stood []string) Asked {
 				}
 			}
 			a.hear(folder, f.Title, f.Description, f.Suggestion)
+		}
+	}
+	for name := range a.files {
+		if stem(name) != "" {
+			a.tests.asked[path.Dir(name)] = append(a.tests.asked[path.Dir(name)], name)
 		}
 	}
 	return a
@@ -93,6 +94,8 @@ func (a Asked) Refuse(name string) string {
 		return "the base branch has moved or deleted it since: bring the branch up to date"
 	case a.asks(name), a.tests.has(name):
 		return ""
+	case len(testKinds(name)) > 0:
+		return "it is new where no tests of its kind stood, and no finding that has to be fixed names it"
 	}
 	return "the pull request does not change it, and no finding that has to be fixed names it"
 }
@@ -118,14 +121,14 @@ func (a Asked) Beside(changes []Change) (names []string) {
 // asks reports that the pull request changes a file, or that a finding names it.
 func (a Asked) asks(name string) bool { return a.files[name] || a.mentioned(name) }
 
-// mostHeard is how many changes are looked for in the words of findings: a fix of more is refused for their number.
+// mostHeard is how many changes are looked for in the words of findings and beside files: a fix of more is refused for their number.
 const mostHeard = 1000
 
 // Check refuses the changes of files that nobody asked for; allow are doublestar globs the operator opens.
 func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 	var refused []review.Refusal
 	if len(changes) > mostHeard {
-		a.said, a.texts = nil, nil
+		a.said, a.texts, a.tests.asked = nil, nil, nil
 	}
 	for _, c := range changes {
 		for _, name := range c.names() {

@@ -50,10 +50,40 @@ func TestUnasked(t *testing.T) {
 			t.Errorf("%q may be changed: %v", name, got)
 		}
 	}
-	for _, name := range []string{"app/a.spec.ts", "any/web/texts/de.json"} { // to tell a fixer early
-		if why := asked().Refuse(name); why != "" {
-			t.Errorf("%s where no tree is known: %s", name, why)
+}
+
+// A new test goes where people put it: into a folder of tests that has some of its kind, or beside what it tests, in a project that has some. It goes nowhere else (threats.md T868).
+func TestNewTests(t *testing.T) {
+	a := AskedOf(review.Task{
+		Brief: review.Brief{Files: []review.BriefFile{{Path: "src/components/Button/Button.tsx"}, {Path: "packages/a/src/index.ts"}, {Path: "web/Cart.vue"}, {Path: "modules/pricing/src/main/java/shop/Price.java"}, {Path: "pay.py"}, {Path: "lib/.py"},
+			{Path: "billing/views.py"}, {Path: "dags/load.py"}, {Path: "charts/shop/templates/a.yaml"}, {Path: "charts/shop/templates/run.py"}, {Path: "environments/hosts.py"}, {Path: "src/features/flags.ts"}, {Path: "crates/x/src/a.rs"}}},
+		Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "billing/tax.py"}}},
+	}, []string{
+		"src/test/java/shop/cart/CartTest.java", "tests/__init__.py", "tests/conftest.py", "tests/cart/test_cart.py", "tests/cart/cart.golden", "tests/unit/__init__.py", "tests/unit/core/test_core.py", "tests/integration/__init__.py",
+		"src/components/Card/Card.tsx", "src/components/Card/Card.test.tsx", "src/components/Button/Button.tsx", "spec/models/user_spec.rb", "packages/b/src/b.test.ts", "web/shop/shop.spec.js", "Tests/ShopTests/CartTests.swift",
+		"modules/cart/src/test/java/shop/CartTest.java", "billing/invoice/tests/test_invoice.py", "environments/test/inventory.py", "charts/shop/templates/tests/test-connection.yaml", "crates/y/tests/b.rs",
+		"test/deep/a.lua", "test/test_a.lua", "config/app.php", "config/app.lua",
+	})
+	for name, want := range map[string]bool{
+		"src/test/java/shop/pricing/PriceTest.java": true, "tests/billing/test_tax.py": true, "tests/unit/billing/test_tax.py": true, "tests/integration/test_a.py": true, "tests/test_root.py": true, "spec/services/pay_spec.rb": true,
+		"Tests/ShopTests/Pricing/PriceTests.swift": true, "tests/billing/tax.golden": true, "test/deep/test_b.lua": true, // below a folder of tests
+		"src/components/Button/Button.test.tsx": true, "src/components/Button/__tests__/Button.test.tsx": true, "packages/a/src/index.test.ts": true, "web/Cart.spec.js": true, "billing/test_tax.py": true, "billing/tests/test_views.py": true,
+		"modules/pricing/src/test/java/shop/PriceTest.java": true, "test_pay.py": true, // of a file that was asked for
+		"src/components/Button/Other.test.tsx": false, "src/components/Button/Button.spec.tsx": false, "src/components/Button/Button.test.ts": false, "src/components/Button/deep/Button.test.tsx": false, "src/test_Button.tsx": false,
+		"packages/a/src/index.spec.ts": false, "packages/a/src/a.test.ts": false, "billing/test_other.py": false, "billing/test_and_tax.py": false, "billing/deep/test_tax.py": false, "lib/test_x.py": false, "lib/test_.py": false,
+		"modules/pricing/src/test/java/other/PriceTest.java": false, "modules/pricing/src/main/java/shop/PriceTest.java": false,
+		"tests/billing/tax.snap": false, "tests/billing/tax_test.py": false, "tests/a_test.rb": false, "tests/a.test.ts": false, "test/deep/test_b.nim": false, // of other kinds
+		"tests/billing/conftest.py": false, "tests/billing/helpers.py": false, "tests/pytest.ini": false, "tests/unit/data.json": false, "spec/spec_helper.rb": false, "src/components/Button/setupTests.ts": false, // no tests
+		"dags/test_load.py": false, "dags/tests/test_load.py": false, "charts/shop/templates/tests/a.golden": false, "charts/shop/templates/tests/test_run.py": false, "charts/shop/templates/test_run.py": false, "environments/test/test_hosts.py": false,
+		"environments/test/hosts.py": false, "src/features/flags.test.ts": false, "src/features/other.feature": false, "config/appTest.php": false, "config/test_app.lua": false, "crates/x/tests/a.rs": false, // where none stood
+		"x/tests/test_a.py": false, "latests/test_a.py": false, "tests.d/test_a.py": false,
+	} {
+		if got := a.Refuse(name); (got == "") != want {
+			t.Errorf("%s: %q", name, got)
 		}
+	}
+	if why := a.Refuse("dags/test_load.py"); !strings.Contains(why, "where no tests of its kind stood") {
+		t.Error(why)
 	}
 }
 

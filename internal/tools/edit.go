@@ -254,7 +254,7 @@ func (e *Editor) writable(name string) (string, error) {
 	}
 	if e.refuse != nil {
 		if why := e.refuse(name); why != "" {
-			return "", fail(Protected, "%.200q may not be changed: %s; reject what needs it", name, why)
+			return "", fail(Protected, "%.200q may not be changed: %s; do without it, or reject what needs it", name, why)
 		}
 	}
 	return name, nil
