@@ -8,4 +8,4 @@ package prompts
 
 // Version names the prompts as a whole. It is part of the review_id (decision 11): raise it with every change of a
 // template that may change an answer, which the golden tests remind of.
-const Version = "2026-11-30"
+const Version = "2026-12-01"
