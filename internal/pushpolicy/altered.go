@@ -7,10 +7,10 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// MayHoldTests reports that Tests looks into the whole content of a file, by its name.
+// MayHoldTests reports that a rule looks into the whole content of a file, by its name.
 func MayHoldTests(name string) bool {
 	l := languageOf(name)
-	return l != nil && (l.inline || (l.replaces || l.inHook != nil) && l.holds(name))
+	return len(testKinds(name)) > 0 || l != nil && (l.inline || (l.replaces || l.inHook != nil) && l.holds(name))
 }
 
 // altered finds what a change does in a file of tests, besides deleting and skipping some: whatever its lines say, they are for a person

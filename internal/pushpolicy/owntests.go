@@ -11,6 +11,8 @@ import (
 // standingTests are the tests of a merge base, which a fix may change, and add to: others are called like tests where a tool loads every file of a folder (threats.md T820).
 type standingTests struct {
 	files, folders map[string]bool
+	// inGo are the folders with sources of Go.
+	inGo map[string]bool
 	// in are the kinds of the tests in a folder, below those in it and below it, with their endings.
 	in, below map[placed]bool
 	// asked are the files that somebody asked for, by their folder.
@@ -42,8 +44,11 @@ var (
 
 // testsOf are the tests among all files of a tree.
 func testsOf(all []string) standingTests {
-	t := standingTests{map[string]bool{}, map[string]bool{".": true}, map[placed]bool{}, map[placed]bool{}, map[string][]string{}}
+	t := standingTests{map[string]bool{}, map[string]bool{".": true}, map[string]bool{}, map[placed]bool{}, map[placed]bool{}, map[string][]string{}}
 	for _, name := range all {
+		if isGo(name) {
+			t.inGo[path.Dir(name)] = true
+		}
 		for d := path.Dir(name); !t.folders[d]; d = path.Dir(d) {
 			t.folders[d] = true
 		}
@@ -60,13 +65,16 @@ func testsOf(all []string) standingTests {
 }
 
 // has reports that a file is a test: one that stood, or one of a kind that stood in its folder, in the last folder above it that stood, or in the same folder of tests, or that stands in the
-// project of the file that it is called after and beside. No tool but go test looks at a test of Go.
+// project of the file that it is called after and beside. A test of Go needs a source of Go in its folder: go test looks at no other, and other tools do (threats.md T869).
 func (t standingTests) has(name string) bool {
 	kinds := testKinds(name)
-	if len(kinds) == 0 || t.files[name] || path.Ext(name) == ".go" {
+	if len(kinds) == 0 || t.files[name] {
 		return len(kinds) > 0
 	}
 	d := path.Dir(name)
+	if isGo(name) && (t.inGo[d] || slices.ContainsFunc(t.asked[d], isGo)) {
+		return true
+	}
 	for !t.folders[d] && d != path.Dir(d) {
 		d = path.Dir(d)
 	}
@@ -109,6 +117,31 @@ func (t standingTests) tested(name string) (sources []string) {
 		}
 	}
 	return sources
+}
+
+func isGo(name string) bool { return path.Ext(name) == ".go" }
+
+// declared reports that a file with the name of a test declared one before a change, or does if it is new: programs and settings are called so too. In a folder of tests, and of
+// what tests compare with, the name tells (threats.md T870).
+func declared(c Change) bool {
+	if expectation.MatchString(c.Path) || testFolder(c.Path) != "" || runnersOwn.MatchString(c.Path) {
+		return true
+	}
+	was := c.Removed
+	if c.Status == 'A' {
+		was = c.Added
+	}
+	fresh := map[int]bool{}
+	for _, l := range c.Added {
+		fresh[l.N] = true
+	}
+	for i, text := range c.Content {
+		if !fresh[i+1] {
+			was = append(slices.Clip(was), Line{N: i + 1, Text: text})
+		}
+	}
+	l := languageOf(c.Path)
+	return l != nil && len(l.declared(c.Path, was)) > 0
 }
 
 // stem is the last part of a name without its ending.

@@ -135,6 +135,9 @@ func (a Asked) Check(changes []Change, allow []string) []review.Refusal {
 			why := a.Refuse(name)
 			if why == "" && !a.asks(name) {
 				why = a.Links.protected(name, a.refuseLink)
+				if why == "" && !c.gone() && !declared(c) {
+					why = "it has the name of a test and no test that prloop knows, and no finding that has to be fixed names it"
+				}
 			}
 			if why != "" && !globs.Any(allow, name) {
 				refused = append(refused, refuse(RuleUnasked, name, why))

@@ -2,6 +2,7 @@ package pushpolicy
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func asked(stood ...string) Asked {
 func TestUnasked(t *testing.T) {
 	stood := []string{"web/texts/de.json", "web/texts/en.json", "README.md", "docs/README.md", "VERSION", "other/VERSION", "deploy/dev/values.yaml", "prod/values.yaml", "conf/base.ini", "prod/conf/base.ini", "conf/limits.toml", "app/a.js",
 		"environments/test/inventory.py", "tests/all.yaml", "ui/locales/de.json", "x/y/test_b.py", "src/b.spec.ts", "src/test/java/shop/CartTest.java", "crates/a/tests/it.rs", "src/__snapshots__/b.ts.snap", "t/01.t",
-		"features/cart.feature", "src/test_list.zig", "config/app.php", "charts/shop/templates/a.yaml", "src/__tests__/b.ts"}
+		"features/cart.feature", "src/test_list.zig", "config/app.php", "charts/shop/templates/a.yaml", "src/__tests__/b.ts", "cmd/x.go"}
 	for name, want := range map[string]bool{
 		"app/settings.yaml": true, "ops/new.sh": true, "ops/old.sh": true, "odd\tname.json": true, "web/locales/en.json": true, "ci/moved.sh": false, // of the pull request
 		"deploy/dev/values.yaml": true, "a.go": true, // what findings are about
@@ -38,9 +39,9 @@ func TestUnasked(t *testing.T) {
 		"deploy/dev/fr.json": true, "fr.json": false, "web/locales/fr.json": false, "app/values.yaml": false, "values.yaml": false, "prod/values.yaml": false, "prod/conf/base.ini": false, // by a name alone, or the end of a path
 		"VERSION": true, "other/VERSION": false, "VERSION.sh": false, "release": false, "test": false, "README.md": true, "docs/README.md": false, "README.tf": false, "deploy/dev/README.md": false,
 		"deploy/prod/values.yaml": false, "tools/ship.sh": false, "tools/ship.toml": false, "ci/steps.yml": false, // of an offer, or quoted
-		"app/settings_test.go": true, "x/y/test_a.py": true, "x/y/deep/test_a.py": true, "src/a.spec.ts": true, "src/new/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/ATest.java": true, "crates/a/tests/more.rs": true, // tests
+		"cmd/new_test.go": true, "new_test.go": true, "x/y/test_a.py": true, "x/y/deep/test_a.py": true, "src/a.spec.ts": true, "src/new/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/ATest.java": true, "crates/a/tests/more.rs": true, // tests
 		"src/__snapshots__/a.ts.snap": true, "t/02.t": true, "features/a.feature": true, "src/test_b.zig": true, "x/y/test_b.py": true,
-		"dags/test_a.py": false, "app/a.spec.ts": false, "config/AppTest.php": false, "charts/shop/templates/a.golden": false, "charts/shop/templates/a.t": false, "src/pages/test.tsx": false, "R/test-sum.R": false, // called like some, where none stood
+		"dags/test_a.py": false, "app/a.spec.ts": false, "config/AppTest.php": false, "charts/shop/templates/a_test.go": false, "charts/shop/templates/a.golden": false, "charts/shop/templates/a.t": false, "src/pages/test.tsx": false, "R/test-sum.R": false, // called like some, where none stood
 		"environments/test/inventory.py": false, "environments/test/group_vars/all.yml": false, "features/flags.yaml": false, "test/cart.js": false, "test/setup.js": false,
 		"tests/all.yaml": false, "tests/new.yaml": false, "x/y/conftest.py": false, "tests/pyvenv.cfg": false, "src/setupTests.ts": false, "tests/main.tf": false, "prod.test.yaml": false, "cron.d/test-evil": false,
 		"test_deploy.sh": false, "policy_test.rego": false, "x.tftest.hcl": false, "node_modules/a/b.test.js": false, "dist/test_a.py": false, "testdata/a_test.go": false, "src/main/java/shop/LoadTest.java": false,
@@ -125,7 +126,7 @@ func TestAWordNamesOneFile(t *testing.T) {
 }
 
 func TestUnaskedChanges(t *testing.T) {
-	changes := []Change{edit("app/settings.yaml"), edit("any.go"), add("any_test.go", "x"), add("new.yaml", "x"), rename("app/settings.yaml", "settings.yaml"), remove("old.toml")}
+	changes := []Change{edit("app/settings.yaml"), edit("any.go"), add("any_test.go", "func TestA(t *testing.T) {"), add("new.yaml", "x"), rename("app/settings.yaml", "settings.yaml"), remove("old.toml")}
 	var got []string
 	for _, r := range asked().Check(changes, []string{"old.*"}) {
 		got = append(got, r.Rule+" "+r.Path)
@@ -133,13 +134,36 @@ func TestUnaskedChanges(t *testing.T) {
 	if want := []string{RuleUnasked + " any.go", RuleUnasked + " new.yaml", RuleUnasked + " settings.yaml"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	linked := asked()
+	linked := asked("text/a.go")
 	linked.Links.Add(map[string]string{"conf/app.yaml": "../app_test.go", "docs": "text"})
-	if got := linked.Check([]Change{edit("app_test.go"), edit("text/a_test.go")}, nil); len(got) != 1 || got[0].Path != "app_test.go" {
+	if got := linked.Check([]Change{edit("app_test.go"), add("text/a_test.go", "func TestA(t *testing.T) {")}, nil); len(got) != 1 || got[0].Path != "app_test.go" {
 		t.Errorf("what links lead to: %v", got)
 	}
 	if got := (Asked{}).Check([]Change{edit("a.yaml")}, nil); len(got) != 1 {
 		t.Errorf("nobody asked, and got %v", got)
+	}
+}
+
+// Who only has the name of a test may steer the tests, or be no test at all (threats.md T870).
+func TestNamesOfTestsAlone(t *testing.T) {
+	none := []string{"scripts/test.py", "scripts/test.js", "config/settings/test.py", "shared/src/commonMain/kotlin/auth/ITokenStore.kt", "cdk/bin/test.ts", "deploy/run_test.py"}
+	a := AskedOf(review.Task{Fix: &review.FixPayload{IssuesToFix: []review.Finding{{File: "a.go"}}}}, append(none, "lib/cart_test.dart", "src/cart.test.ts", "shop/tests.py", "tests/smoke_test.c", "lib/cart_test.py"))
+	declares := map[string]string{".dart": "  test('a', () {", ".ts": "it('a', () => {", ".py": "def test_a():", ".js": "it('a', () => {", ".kt": "@Test", ".c": "int main(void) {"}
+	for _, name := range none {
+		c := Change{Path: name, Status: 'M', Added: []Line{{N: 2, Text: declares[path.Ext(name)]}}, Content: []string{"run", declares[path.Ext(name)]}}
+		if got := a.Check([]Change{c}, nil); len(got) != 1 || !strings.Contains(got[0].Detail, "no test that prloop knows") {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for _, name := range []string{"lib/cart_test.dart", "src/cart.test.ts", "shop/tests.py", "tests/smoke_test.c", "lib/cart_test.py"} {
+		stood := Change{Path: name, Status: 'M', Added: []Line{{N: 2, Text: "x"}}, Content: []string{declares[path.Ext(name)], "x"}}
+		renamed := Change{Path: name, Status: 'M', Removed: []Line{{N: 1, Text: declares[path.Ext(name)]}}, Added: []Line{{N: 1, Text: "x"}}, Content: []string{"x"}}
+		if got := a.Check([]Change{stood, renamed}, nil); len(got) != 0 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := a.Check([]Change{add("lib/evil_test.py", "import os"), add("lib/tax_test.py", "def test_a():")}, nil); len(got) != 1 || got[0].Path != "lib/evil_test.py" {
+		t.Errorf("new files: %v", got)
 	}
 }
 
