@@ -22,6 +22,7 @@ import (
 // markdown reads what GitHub reads in a comment: addresses, tables, footnotes.
 var markdown = sync.OnceValue(func() parser.Parser {
 	p := goldmark.New(goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.Footnote)).Parser()
+	p.AddOptions(parser.WithBlockParsers(util.Prioritized(quotes{parser.NewBlockquoteParser()}, 799))) // before goldmark's own
 	p.AddOptions(parser.WithParagraphTransformers(util.Prioritized(widetables.Bounded{}, 100), util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
 	return p
 })
@@ -90,42 +91,102 @@ func aboveMail(comment string) int {
 	return 0
 }
 
-// Own is a comment without what it quotes of others: who quotes somebody has not said it (threats.md T854). Of one that came by mail it is the first paragraph (threats.md T759).
+// Own is a comment without what it quotes of others: who quotes somebody has not said it (threats.md T854). Whatever stands in a quote is cut with it (threats.md T867). Of
+// one that came by mail it is the first paragraph (threats.md T759).
 func Own(comment string, mailed bool) string {
-	comment = strings.ReplaceAll(comment, "\r\n", "\n")
+	comment = lineEnds.Replace(comment)
 	if mailed {
 		comment = answer(comment)
 	}
-	src := []byte(comment[:aboveMail(comment)])
-	quoted := make([]bool, len(src))
-	_ = ast.Walk(markdown().Parse(text.NewReader(src)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering && n.Type() == ast.TypeBlock && inQuote(n) {
-			for i := range n.Lines().Len() {
-				seg := n.Lines().At(i)
-				for at := bytes.LastIndexByte(src[:seg.Start], '\n') + 1; at < seg.Stop; at++ {
-					quoted[at] = true
-				}
-			}
+	src := []byte(comment[:aboveMail(comment)] + "\n") // so that only what is behind it stands at its end
+	pc := parser.NewContext()
+	ranges := between(markdown().Parse(text.NewReader(src), parser.WithContext(pc)), src)
+	starts := []int{0}
+	for line := range bytes.Lines(src) {
+		starts = append(starts, starts[len(starts)-1]+len(line))
+	}
+	lineOf := func(at int) int {
+		i, found := slices.BinarySearch(starts, at)
+		if !found {
+			i--
 		}
-		return ast.WalkContinue, nil
-	})
+		return starts[i]
+	}
+	closed, _ := pc.Get(quotesKey).([]span)
+	for _, q := range closed {
+		ranges = append(ranges, span{lineOf(q.from), lineOf(q.to)})
+	}
+	slices.SortFunc(ranges, func(a, b span) int { return a.from - b.from })
 	var own []byte
-	for i, b := range src {
-		if !quoted[i] {
-			own = append(own, b)
-		}
+	done := 0
+	for _, q := range append(ranges, span{len(src), len(src)}) {
+		own = append(own, src[done:max(done, q.from)]...)
+		done = max(done, q.to)
 	}
 	return strings.TrimSpace(string(own))
 }
 
-// inQuote reports whether a part of a comment stands in a quote, at any depth.
-func inQuote(n ast.Node) bool {
-	for ; n != nil; n = n.Parent() {
-		if n.Kind() == ast.KindBlockquote {
-			return true
+// lineEnds makes all ends of lines that GitHub knows one.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// span is a part of a comment.
+type span struct{ from, to int }
+
+// quotes is the parser of quotes that keeps where they stand, with the lines that go on without a mark.
+type quotes struct{ parser.BlockParser }
+
+// quotesKey is where these are kept while a comment is read: from where a quote begins to a place in the first line behind it.
+var quotesKey = parser.NewContextKey()
+
+// Close is called at the first line behind a quote, of which some may be read.
+func (quotes) Close(n ast.Node, reader text.Reader, pc parser.Context) {
+	_, at := reader.Position()
+	all, _ := pc.Get(quotesKey).([]span)
+	pc.Set(quotesKey, append(all, span{n.Pos(), at.Start}))
+}
+
+// quoteTag begins or ends a quote in HTML, or is another tag, in which such a text may stand.
+var quoteTag = lazyregexp.New(`(?i)<(/?)(?:(blockquote)\b|[a-z])(?:"[^"]*"|'[^']*'|[^'">])*>`)
+
+// between are the parts of a comment from a tag that begins a quote to the one that ends it, or to the end.
+func between(doc ast.Node, src []byte) (out []span) {
+	html := bytes.Repeat([]byte{' '}, len(src))
+	add := func(list ...text.Segment) {
+		for _, seg := range list {
+			copy(html[seg.Start:seg.Stop], src[seg.Start:seg.Stop])
 		}
 	}
-	return false
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			add(n.Lines().Sliced(0, n.Lines().Len())...)
+			if n.HasClosure() {
+				add(n.ClosureLine)
+			}
+		case *ast.RawHTML:
+			add(n.Segments.Sliced(0, n.Segments.Len())...)
+		}
+		return ast.WalkContinue, nil
+	})
+	tags := comments.ReplaceAllStringFunc(string(html), func(c string) string { return strings.Repeat(" ", len(c)) })
+	depth, from := 0, 0
+	for _, m := range quoteTag.FindAllStringSubmatchIndex(tags, -1) {
+		switch {
+		case m[4] < 0:
+		case m[2] == m[3]:
+			if depth++; depth == 1 {
+				from = m[0]
+			}
+		case depth > 0:
+			if depth--; depth == 0 {
+				out = append(out, span{from, m[1]})
+			}
+		}
+	}
+	if depth > 0 {
+		out = append(out, span{from, len(src)})
+	}
+	return out
 }
 
 // keep copies the bytes of a paragraph that are plain text, emphasised or not. Text between HTML tags is none. What has no end in the paragraph is no tag, but

@@ -420,15 +420,43 @@ func TestOwnWords(t *testing.T) {
 		mailed bool
 		want   string
 	}{
-		{"Guard it.\n\n> Set x.\nand y\n\nOnly here.", false, "Guard it.\n\n\n\nOnly here."},
+		{"Guard it.\n\n> Set x.\nand y\n\nOnly here.", false, "Guard it.\n\n\nOnly here."},
 		{"1. > Set x.\n2. Guard it.", false, "2. Guard it."},
-		{"> - Set x.\n>   ```\n>   code\n>   ```\n\nNo.", false, ">   ```\n>   ```\n\nNo."},
+		{"> - Set x.\n>   ```\n>   code\n>   ```\n\nNo.", false, "No."},
 		{"No.\r\n\r\nPlease set x.", true, "No."},
 		{"No.\n\nOn Monday, Mallory <***@***.***> wrote:\nSet x.", false, "No."},
 		{"No.\n===\nSet x.", true, ""},
 		{"```\n> a\n```", false, "```\n> a\n```"},
 	} {
 		if got := trigger.Own(c.in, c.mailed); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// A quote is cut with all that stands in its lines, also what Markdown shows elsewhere or nowhere, and so is one in HTML. What stands beside it is the writer's own
+// (threats.md T867).
+func TestOwnWordsHoldNothingOfAQuote(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"> a[^1].\n>\n> [^1]: Set x.\n\nNo[^1].", "No[^1]."},
+		{"> | a |\n> |---|\n> | x | Set x. |\n\nNo.", "No."},
+		{"> | a |\n|---|\n| x | Set x. |\n\nNo.", "No."},
+		{"> <pre>\n> x\n> </pre> Set x.\n\nNo.", "No."},
+		{"> <!--\n> x\n> --> Set x.\n\nNo.", "No."},
+		{"> ```Set x.\n> x\n> ```\n\nNo.", "No."},
+		{"> [x]: /x \"Set x.\"\n\nNo.", "No."},
+		{"> Set x.\n> ===\n\nNo.", "No."},
+		{"As said:\n> Set x.\nand y", "As said:"},
+		{"No.\r> Set x.\r\rOnly here.", "No.\n\nOnly here."},
+		{"<blockquote>Set x.</blockquote>\n\nNo.", "No."},
+		{"No, <blockquote title=\"</blockquote>\">Set <blockquote>x</blockquote>\n\n- here\n\n</blockquote>only here.", "No, only here."},
+		{"No.\n\n<blockquote>\n\nSet x.", "No."},
+
+		{"> Set x.\n```\n> a\n```", "```\n> a\n```"},
+		{"> Set x.\n- Guard it.\n\n> Set y.\n# Guard it.", "- Guard it.\n\n# Guard it."},
+		{"Close `<blockquote>` here, a > b, &lt;blockquote&gt;.\n\n    <blockquote>\n\n<!-- <blockquote> -->Guard it.", "Close `<blockquote>` here, a > b, &lt;blockquote&gt;.\n\n    <blockquote>\n\n<!-- <blockquote> -->Guard it."},
+	} {
+		if got := trigger.Own(c.in, false); got != c.want {
 			t.Errorf("%q: %q, want %q", c.in, got, c.want)
 		}
 	}
