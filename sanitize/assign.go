@@ -10,6 +10,8 @@ import (
 var (
 	// urlPassword is the password of a URL with user information; it may hold an at sign itself.
 	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,200}:)([^\s/"'\x60<>\[\]|]{3,})@`)
+	// userOfAddress ends what stands before such a password.
+	userOfAddress = lazyregexp.New(`://[^\s/:@"'\x60<>\[\]|]*:$`)
 	// authHeader is the credential of an Authorization header, in a header or set by code.
 	authHeader = lazyregexp.New(`(?i)(authorization\\?["'\x60]?\s{0,3}[:=,]\s{0,3}\\?["'\x60]?(?:bearer|basic|token|apikey|api-key)\s+)([0-9A-Za-z._~+/=-]{8,})`)
 
@@ -151,6 +153,9 @@ func assignmentSpans(s string) []Span {
 			i = end - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
 			at := from + m[6]
+			if strings.Contains(value, "@") && userOfAddress.MatchString(s[max(0, at-namedReach):at]) {
+				continue // urlPassword knows where it ends
+			}
 			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) && !publicHere(s[max(0, at-digestReach):at], value, s[end:]) {
 				if m[4] < m[5] {
 					end = quoteEnd(s, end, rest[m[4]:m[5]])

@@ -146,7 +146,7 @@ func TestMaskChange(t *testing.T) {
 		{"one beside the key of a site", `verify(siteKey, "6LdXo2EpAAAAAK9fQ3wZr7Tn5uYv1bHc8sJkPqRm")`, `verify(siteKey, "[REDACTED]")`},
 		{"a key whose name ends like that of a site", "WEBSITE_KEY=6LdXo2EpAAAAAK9fQ3wZr7Tn5uYv1bHc8sJkPqRm", "WEBSITE_KEY=[REDACTED]"},
 		{"what is like an image, given to a password", `api_password = 'ghcr.io/acme/ci-bot:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c'`, `api_password = '[REDACTED]'`},
-		{"one in an address", "url: https://token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c@acme.io/x", "url: https://token-service:[REDACTED]"},
+		{"one in an address", "url: https://token-service:3f8a9c1d2e4b5a6c7d8e9f0a1b2c3d4e5f6a7b8c@acme.io/x", "url: https://token-service:[REDACTED]@acme.io/x"},
 		{"the digest of a password", `password = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`, `password = "[REDACTED]"`},
 		{"a token", `k = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"`, `k = "[REDACTED]"`},
 		{"a random value", `secret = "q7Rz2Lm9Xc4Vb8Nt1Wk6"`, `secret = "[REDACTED]"`},
