@@ -327,15 +327,17 @@ func TestACommandSaysWhatNobodyCouldRead(t *testing.T) {
 	letters.Diff = strings.Replace(letters.Diff, "+new", "+⟨0xFF⟩⟨0xFE⟩(new)", 1)
 	for name, row := range map[string]struct {
 		file      review.BriefFile
-		opaque    []masks.Line
+		opaque    []masks.Added
 		secret    bool
 		outcome   review.Outcome
 		says, not string
 	}{
 		"a line as it is":        {changed("a.go"), nil, false, review.Answered, "no findings", "**Not all"},
-		"a masked line":          {changed("a.go"), []masks.Line{{File: "a.go", Line: 3}}, false, review.Partial, "iven 0 of 1 of its files, the rest is unread (masked as a possible secret: line 3)", "· no findings\n"},
+		"a masked line":          {changed("a.go"), []masks.Added{{Line: masks.Line{File: "a.go", Line: 3}, Found: 1}}, false, review.Partial, "iven 0 of 1 of its files, the rest is unread (masked as a possible secret: line 3)", "· no findings\n"},
+		"a mask of more":         {changed("a.go"), []masks.Added{{Line: masks.Line{File: "a.go", Line: 3}}}, true, review.Partial, "masked as a possible secret: line 3", "· no findings\n"},
+		"a mask beside another":  {changed("a.go"), []masks.Added{{Line: masks.Line{File: "a.go", Line: 3}, Found: 2}}, true, review.Partial, "masked as a possible secret: line 3", "· no findings\n"},
 		"in another encoding":    {letters, nil, false, review.Partial, "iven 0 of 1 of its files, the rest is unread (changed words in another encoding", "· no findings\n"},
-		"a rule says what it is": {changed("a.go"), []masks.Line{{File: "a.go", Line: 3}}, true, review.Answered, "no findings", "**Not all"},
+		"a rule says what it is": {changed("a.go"), []masks.Added{{Line: masks.Line{File: "a.go", Line: 3}, Found: 1}}, true, review.Answered, "no findings", "**Not all"},
 	} {
 		in := round()
 		in.Request.Agents, in.Request.Alone = []AgentPlan{{Name: "!look", Role: review.RoleCommand, Command: plan}}, true

@@ -21,7 +21,7 @@ const (
 )
 
 // hidden are the files that may be taken for others, and those with a changed line, or a name, of which a mask hides what may be code, and of which no rule says that it is
-// a secret: a finding of a rule stands for one value of its line, and no rule speaks of removed lines. A mask takes out what looks
+// a secret: all findings of the line's secrets have to stand, one of them about all that the mask took, and no rule speaks of removed lines. A mask takes out what looks
 // like a value; code can be made to look like one, and nobody but the rules was shown it.
 func (in Inputs) hidden() map[string]string {
 	out := map[string]string{}
@@ -54,8 +54,8 @@ func (in Inputs) hidden() map[string]string {
 	}
 	lines, removed := map[string][]int{}, map[string][]int{}
 	for _, at := range in.Snapshot.Opaque {
-		if said[at]--; said[at] < 0 {
-			lines[at.File] = append(lines[at.File], at.Line)
+		if at.Found == 0 || said[at.Line] < at.Found {
+			lines[at.File] = append(lines[at.File], at.Line.Line)
 		}
 	}
 	for _, at := range in.Snapshot.OpaqueRemoved {

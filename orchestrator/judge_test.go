@@ -236,12 +236,12 @@ func TestOutcome(t *testing.T) {
 		{"nor one with a line that is masked and no secret", func(in *Inputs) {
 			f := changed("b.go")
 			f.Diff = strings.Replace(f.Diff, "+new", "+"+sanitize.Redacted+"(q)", 1)
-			in.Snapshot.Brief.Files, in.Snapshot.Opaque = append(in.Snapshot.Brief.Files, f), []masks.Line{{File: "b.go", Line: 3}}
+			in.Snapshot.Brief.Files, in.Snapshot.Opaque = append(in.Snapshot.Brief.Files, f), []masks.Added{{Line: masks.Line{File: "b.go", Line: 3}}}
 		}, review.Partial, ""},
 		{"unless the operator lets models see what was masked", func(in *Inputs) {
 			f := changed("b.go")
 			f.Diff = strings.Replace(f.Diff, "+new", "+"+sanitize.Redacted+"(q)", 1)
-			in.Snapshot.Brief.Files, in.Snapshot.Opaque, in.Request.Secrets = append(in.Snapshot.Brief.Files, f), []masks.Line{{File: "b.go", Line: 3}}, ShowSecrets
+			in.Snapshot.Brief.Files, in.Snapshot.Opaque, in.Request.Secrets = append(in.Snapshot.Brief.Files, f), []masks.Added{{Line: masks.Line{File: "b.go", Line: 3}}}, ShowSecrets
 		}, review.Converged, review.Approve},
 		{"a P0 of an earlier round is not settled by the silence of others", func(in *Inputs) {
 			f := found(review.P0, "leak")

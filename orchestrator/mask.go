@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/masks"
 	"github.com/prloop/prloop/internal/repocontext"
 	"github.com/prloop/prloop/internal/spelling"
+	"github.com/prloop/prloop/internal/static"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -48,7 +49,7 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 			}
 		}
 		if unnamed {
-			s.Opaque = append(s.Opaque, masks.Line{File: f.Path})
+			s.Opaque = append(s.Opaque, masks.Added{Line: masks.Line{File: f.Path}})
 		}
 		diffs, pieces[&f.Diff] = append(diffs, &f.Diff), keys
 		f.Context = slices.Clone(f.Context)
@@ -121,9 +122,14 @@ func masked(ctx context.Context, s Snapshot, known []string, learned *sanitize.L
 	for _, text := range diffs {
 		*text = sanitize.MaskKnownDiff(*text, own)
 	}
-	for i := range b.Files {
-		added, removed := masks.Hides(b.Files[i].Path, before[i], b.Files[i].Diff)
-		s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
+	for i, f := range b.Files {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		if f.Diff != before[i] {
+			added, removed := masks.Hides(f.Path, before[i], f.Diff, static.Secrets(f.Path, before[i]))
+			s.Opaque, s.OpaqueRemoved = append(s.Opaque, added...), append(s.OpaqueRemoved, removed...)
+		}
 	}
 	return s, nil
 }

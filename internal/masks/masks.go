@@ -2,9 +2,11 @@
 package masks
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/prloop/prloop/internal/diff"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // Line is a line of a file by its number, from 1: of the head version, or of the one before where the line was removed.
@@ -13,36 +15,42 @@ type Line struct {
 	Line int    `json:"line"`
 }
 
-// Hides lists the added and the removed lines of a file of which a mask hides what may be code: one for each value. Of an added line it may be any: how a value is
-// written, and where, proves nothing. It may be a command of a shell, a macro of C between two texts, or, in quotes or an address that a program takes apart, the name
-// of an image, a package or a repository, and who offers that may choose a random name, or one of an issuer's form.
-func Hides(path, before, after string) (added, removed []Line) {
-	if before == after {
-		return nil, nil
-	}
-	wasAdded, wasRemoved := diff.ChangedLines(before)
-	isAdded, isRemoved := diff.ChangedLines(after)
-	return hidden(path, wasAdded, isAdded, func(value) bool { return false }),
-		hidden(path, wasRemoved, isRemoved, func(v value) bool { return v.gone(path) })
+// Added is an added line of which a mask hides something. Found is how many findings about secrets have to stand for the line, so that one of them is about all
+// that the mask took (threats.md T866); where none is, it is 0.
+type Added struct {
+	Line
+	Found int `json:"found,omitempty"`
 }
 
-// hidden lists the lines in which a value that harmless does not know is masked, once for each of them.
-func hidden(path string, was, is map[int]string, harmless func(value) bool) []Line {
-	var out []Line
-	for n, line := range is {
-		if line == was[n] {
-			continue
+// Hides lists the added and the removed lines of a file of which a mask hides what may be code: one for each value. Of an added line it may be any: how a value is
+// written, and where, proves nothing. It may be a command of a shell, a macro of C between two texts, or, in quotes or an address that a program takes apart, the name
+// of an image, a package or a repository, and who offers that may choose a random name, or one of an issuer's form. found are the places of the values in added lines
+// that findings are about, one for each finding.
+func Hides(path, before, after string, found map[int][]sanitize.Span) (added []Added, removed []Line) {
+	wasAdded, wasRemoved := diff.ChangedLines(before)
+	isAdded, isRemoved := diff.ChangedLines(after)
+	hidden(wasAdded, isAdded, func(n int, v value) {
+		a := Added{Line: Line{path, n}}
+		if v.within(found[n]) && !putIn.MatchString(v.text) {
+			a.Found = len(found[n])
 		}
-		found, ok := values(was[n], line)
-		if !ok {
-			out = append(out, Line{path, n}, Line{path, n}) // no finding is about all of it
+		added = append(added, a)
+	})
+	hidden(wasRemoved, isRemoved, func(n int, v value) {
+		if !v.gone(path) {
+			removed = append(removed, Line{path, n})
 		}
-		for _, v := range found {
-			if !harmless(v) {
-				out = append(out, Line{path, n})
+	})
+	return added, removed
+}
+
+// hidden visits what is masked in lines, in their order.
+func hidden(was, is map[int]string, visit func(n int, v value)) {
+	for _, n := range slices.Sorted(maps.Keys(is)) {
+		if is[n] != was[n] {
+			for _, v := range values(was[n], is[n]) {
+				visit(n, v)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Line) int { return a.Line - b.Line })
-	return out
 }

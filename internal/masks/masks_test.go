@@ -64,7 +64,11 @@ func TestWhatAMaskHides(t *testing.T) {
 		{"a whole key", "a.json", `"key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"`, `"key": "` + mask + `"`, false, true},
 	} {
 		const head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -3 +7 @@\n"
-		added, removed := Hides(row.path, head+"-"+row.was+"\n+"+row.was+"\n", head+"-"+row.is+"\n+"+row.is+"\n")
+		all, removed := Hides(row.path, head+"-"+row.was+"\n+"+row.was+"\n", head+"-"+row.is+"\n+"+row.is+"\n", nil)
+		var added []Line
+		for _, a := range all {
+			added = append(added, a.Line)
+		}
 		want := func(plain bool, n int) []Line {
 			if plain {
 				return nil
@@ -73,6 +77,49 @@ func TestWhatAMaskHides(t *testing.T) {
 		}
 		if d := cmp.Diff(want(row.added, 7), added) + cmp.Diff(want(row.removed, 3), removed); d != "" {
 			t.Errorf("%s: %s", row.says, d)
+		}
+	}
+}
+
+// Findings stand for a mask where one of them is about all that it took, but for signs at its ends (threats.md T866).
+func TestWhatFindingsStandFor(t *testing.T) {
+	const value = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	at := func(line, part string) sanitize.Span {
+		i := strings.Index(line, part)
+		return sanitize.Span{Start: i, End: i + len(part)}
+	}
+	for _, row := range []struct {
+		was, is string
+		about   []string
+		want    []int
+	}{
+		{`k = "` + value + `"`, `k = "[REDACTED]"`, []string{value}, []int{1}},
+		{`k = "` + value + `"`, `k = "[REDACTED]"`, nil, []int{0}},
+		{`k = "` + value + `"`, `k = "[REDACTED]"`, []string{value[:20]}, []int{0}},
+		{`k = "${K:-` + value + `}"`, `k = "${K:[REDACTED]}"`, []string{value}, []int{1}},
+		{`k = "` + value + `=="`, `k = "[REDACTED]"`, []string{value}, []int{1}},
+		{`k = "` + value + `.run"`, `k = "[REDACTED]"`, []string{value}, []int{0}},
+		{`k = f"` + value + `{run()}"`, `k = f"[REDACTED]"`, []string{value}, []int{0}},
+		{`k = "` + value + `$(run)"`, `k = "[REDACTED]"`, []string{value + "$(run)"}, []int{0}},
+		{`k = "` + value + `#{run}"`, `k = "[REDACTED]"`, []string{value + "#{run}"}, []int{0}},
+		{`k = f"` + value + `{run(4)}"`, `k = f"[REDACTED]"`, []string{value + "{run(4)}"}, []int{0}},
+		{`k = "` + value + `$(4{x"`, `k = "[REDACTED]"`, []string{value + "$(4{x"}, []int{1}},
+		{`f("` + value + `", "q7Rz2Lm9")`, `f("[REDACTED]", "[REDACTED]")`, []string{value, "q7Rz2Lm9"}, []int{2, 2}},
+		{`f("` + value + `", "q7Rz2Lm9")`, `f("[REDACTED]", "[REDACTED]")`, []string{value}, []int{1, 0}},
+		{`reboot`, `[REDACTED]x`, []string{"reboot"}, []int{0}},
+	} {
+		spans := map[int][]sanitize.Span{}
+		for _, part := range row.about {
+			spans[7] = append(spans[7], at(row.was, part))
+		}
+		const head = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -6,0 +7 @@\n+"
+		var got []int
+		added, _ := Hides("a", head+row.was+"\n", head+row.is+"\n", spans)
+		for _, a := range added {
+			got = append(got, a.Found)
+		}
+		if d := cmp.Diff(row.want, got); d != "" {
+			t.Errorf("%s about %q: %s", row.was, row.about, d)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package masks
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -19,19 +20,25 @@ var (
 	// used begins what stands behind a name that is called, asked for a part, or given a type. The end of an element, or of a sentence, is none of it.
 	used        = lazyregexp.New(`^(?:[(\[{]|\.\S|<[^/])`)
 	settingName = lazyregexp.New(`^[^'"` + "`" + `]*[\w.-][ \t]*[=:][ \t]*$`)
+	// putIn is what languages run, or put in, within quotes: no secret, also where a rule takes all between the quotes for one.
+	putIn = lazyregexp.New(`\$\(.*\)|[$#]\{.*\}|\{.*\(.*\}`)
 	// keyLine is the first or the last line of a key, perhaps with the rest of the key, or a line of its text.
 	keyLine = lazyregexp.New(`^-----(?:BEGIN|END) [A-Z0-9 ]+-----(?:[A-Za-z0-9+/=\\]*(?:-----END [A-Z0-9 ]+-----[\\nr]*)?)?$|^[A-Za-z0-9+/]{60,}$|^[A-Za-z0-9+/]+={1,2}$`)
 )
 
-// value is one value that is masked in a line, with what the mask leaves of the line on both sides.
-type value struct{ before, text, behind string }
+// value is one value that is masked in a line, with what the mask leaves of the line on both sides. at is where it begins in the line.
+type value struct {
+	before, text, behind string
+	at                   int
+}
 
-// values are the values that are masked in a line. It cannot tell them apart in every line.
-func values(was, is string) (found []value, ok bool) {
+// values are the values that are masked in a line. Where they cannot be told apart, it is one that stands nowhere.
+func values(was, is string) (found []value) {
+	unknown := []value{{at: -1}}
 	pieces := strings.Split(is, sanitize.Redacted)
 	rest, ok := strings.CutPrefix(was, pieces[0])
 	if !ok {
-		return nil, false
+		return unknown
 	}
 	for i, piece := range pieces[1:] {
 		end := strings.Index(rest, piece)
@@ -39,12 +46,19 @@ func values(was, is string) (found []value, ok bool) {
 			end = len(rest) - len(piece)
 		}
 		if end < 0 || !strings.HasPrefix(rest[end:], piece) {
-			return nil, false
+			return unknown
 		}
-		found = append(found, value{pieces[i], rest[:end], piece})
+		found = append(found, value{pieces[i], rest[:end], piece, len(was) - len(rest)})
 		rest = rest[end+len(piece):]
 	}
-	return found, true
+	return found
+}
+
+// within reports whether one of some parts of the line holds all of a value, but for signs at its ends.
+func (v value) within(parts []sanitize.Span) bool {
+	const signs = "-_.:~%=+/"
+	from, to := v.at+len(v.text)-len(strings.TrimLeft(v.text, signs)), v.at+len(strings.TrimRight(v.text, signs))
+	return slices.ContainsFunc(parts, func(p sanitize.Span) bool { return p.Start <= from && to <= p.End })
 }
 
 // quoted reports whether a value is a whole quoted text. What stands in backticks is run by a shell.

@@ -98,10 +98,21 @@ func (w *work) read(bf review.BriefFile) {
 		w.keep(f, keyFiles(f))
 		return
 	}
-	parsed, err := diff.Parse(headed(bf.Diff))
-	if err != nil {
+	if err := f.read(bf.Diff); err != nil {
 		w.note("The diff of %s could not be read: %v.", code(bf.Path), err)
 		return
+	}
+	w.files = append(w.files, f)
+	for _, rule := range allRules() {
+		w.keep(f, rule(f))
+	}
+}
+
+// read takes the lines of the file from its diff.
+func (f *file) read(text string) error {
+	parsed, err := diff.Parse(headed(text))
+	if err != nil {
+		return err
 	}
 	for i := range parsed.Files {
 		for h := range parsed.Files[i].Hunks {
@@ -112,10 +123,7 @@ func (w *work) read(bf review.BriefFile) {
 			}
 		}
 	}
-	w.files = append(w.files, f)
-	for _, rule := range allRules() {
-		w.keep(f, rule(f))
-	}
+	return nil
 }
 
 // headed gives a bare list of hunks the header the parser wants; the names in it mean nothing.

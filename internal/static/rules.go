@@ -31,6 +31,8 @@ type hit struct {
 	// it costs more than the rule (threats.md T510). -1 when evidence is already here, or there is none.
 	at       int
 	evidence string
+	// value is where a secret stands in that line.
+	value sanitize.Span
 }
 
 // secret reports whether a hit is one of the rules about secrets.

@@ -22,8 +22,8 @@ type token struct {
 var tokens = []token{
 	{"aws-key", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, lazyregexp.New(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b`), "an AWS access key id"},
 	{"github-token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, lazyregexp.New(`\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{36,255})\b`), "a GitHub token"},
-	{"gitlab-token", []string{"glpat-"}, lazyregexp.New(`\bglpat-[A-Za-z0-9_-]{20,}`), "a GitLab token"},
-	{"slack-token", []string{"xox", "xapp-"}, lazyregexp.New(`\bxox[abeoprs]-[0-9]+-[0-9A-Za-z-]{10,}|\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{20,}`), "a Slack token"},
+	{"gitlab-token", []string{"glpat-"}, lazyregexp.New(`\bglpat-[A-Za-z0-9_-]{20,}(?:(?:\.[0-9]{2})?\.[0-9a-z]{9}\b)?`), "a GitLab token"},
+	{"slack-token", []string{"xox", "xapp-"}, lazyregexp.New(`\b(?:xoxe\.)?xox[abeoprs]-[0-9]+-[0-9A-Za-z-]{10,}|\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]{20,}`), "a Slack token"},
 	{"slack-webhook", []string{"hooks.slack.com"}, lazyregexp.New(`hooks\.slack\.com/services/T[A-Z0-9]{7,}/B[A-Z0-9]{7,}/[A-Za-z0-9]{20,}`), "a Slack webhook address"},
 	{"stripe-key", []string{"k_live_"}, lazyregexp.New(`\b[sr]k_live_[0-9A-Za-z]{16,}\b`), "a live Stripe key"},
 	{"live-key", []string{"live"}, lazyregexp.New(`\bsk[-_]live[-_][0-9A-Za-z_-]{16,}\b`), "a live secret key"},
@@ -153,9 +153,29 @@ func secrets(f *file) []hit {
 			if !s.certain && (f.test || commented(l.Text) || lockLike(f.path)) {
 				continue
 			}
-			out = append(out, secretHit(f, i, s.rule, s.what, s.certain))
+			h := secretHit(f, i, s.rule, s.what, s.certain)
+			h.value = sanitize.Span{Start: s.start, End: s.end}
+			out = append(out, h)
 		}
 	})
+	return out
+}
+
+// Secrets are the places of what this reviewer finds of secrets in the diff of a file, by line: one for each finding that is about the line.
+func Secrets(path, diff string) map[int][]sanitize.Span {
+	f, out := &file{path: path, test: isTest(path)}, map[int][]sanitize.Span{}
+	if f.read(diff) != nil {
+		return nil
+	}
+	for _, h := range secrets(f) {
+		out[h.line] = append(out[h.line], h.value)
+		for _, l := range f.lines[h.at+1:] {
+			if l.New > h.end {
+				break
+			}
+			out[l.New] = append(out[l.New], keyPart(l.Text))
+		}
+	}
 	return out
 }
 
@@ -168,7 +188,7 @@ func (f *file) keys() (out []hit) {
 		end := f.keyEnd(i)
 		if slices.ContainsFunc(f.lines[i:], func(l diff.Line) bool { return l.Op == '+' && l.New <= end }) {
 			h := secretHit(f, i, "private-key", "a private key", true)
-			h.end = end
+			h.end, h.value = end, keyPart(l.Text)
 			out = append(out, h)
 		}
 	}
@@ -183,9 +203,11 @@ func (f *file) keyBodies(told []hit) []hit {
 	for _, p := range sanitize.KeyBodies(text) {
 		i += strings.Count(text[at:p.Start], "\n")
 		at = p.Start
-		n := f.lines[i].New
+		n, start := f.lines[i].New, strings.LastIndexByte(text[:at], '\n')+1
+		h := secretHit(f, i, "private-key", "a private key", true)
+		h.end, h.value = n, sanitize.Span{Start: p.Start - start, End: p.End - start}
 		if i == last && !p.More && f.lines[i].Op == '+' {
-			told = append(told, secretHit(f, i, "private-key", "a private key", true))
+			told = append(told, h)
 			continue
 		}
 		last = i
@@ -194,8 +216,6 @@ func (f *file) keyBodies(told []hit) []hit {
 		case k >= 0 && (k == own || told[k].end <= told[k].line):
 			own, told[k].end = k, max(told[k].end, n)
 		case k < 0 && f.lines[i].Op == '+':
-			h := secretHit(f, i, "private-key", "a private key", true)
-			h.end = n
 			own, told = len(told), append(told, h)
 		}
 	}
@@ -319,6 +339,19 @@ const keyFooter = "-----END"
 
 // keyText is a line of a key behind its header, alone or as a text of a program: base64, a word about it in a line of its own, or the footer.
 var keyText = lazyregexp.New(`^[\s"'` + "`" + `+.]*(?:[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*[\s"'` + "`" + `+,;.)\\]*$`)
+
+// keyRun is what a key is written with in one text: its header and footer, and base64, with blanks, escaped line ends or remarks between.
+var keyRun = lazyregexp.New(`(?:[A-Za-z0-9+/=%_-]|\\+[nrt])(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+|[A-Za-z0-9+/=%_ -]|\\+[nrt])*`)
+
+// keyPart is the longest such run of a line.
+func keyPart(line string) (longest sanitize.Span) {
+	for _, m := range keyRun.FindAllStringIndex(line, -1) {
+		if m[1]-m[0] > longest.End-longest.Start {
+			longest = sanitize.Span{Start: m[0], End: m[1]}
+		}
+	}
+	return longest
+}
 
 // lockLike files are full of digests.
 func lockLike(p string) bool {
