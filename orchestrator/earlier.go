@@ -346,7 +346,7 @@ func (s Stored) today(snap Snapshot) Inputs {
 	}
 	in.Snapshot.Dismissals = snap.Dismissals // which may have expired
 	in.Snapshot.PR, in.Snapshot.Discussion, in.Snapshot.Pretenders, in.Snapshot.Gate = snap.PR, snap.Discussion, snap.Pretenders, snap.Gate
-	in.Snapshot.Fixed, in.Snapshot.Voiced, in.Snapshot.Lost = snap.Fixed, snap.Voiced, snap.Lost
+	in.Snapshot.Fixed, in.Snapshot.Voiced, in.Snapshot.LabelsRead, in.Snapshot.Lost = snap.Fixed, snap.Voiced, snap.LabelsRead, snap.Lost
 	before, silent := in, func(h AgentReport) bool { return h.Answer.Receipt.State == review.AgentFailed }
 	in.Snapshot.Conversation, in.Snapshot.Gone, in.Snapshot.People, in.Snapshot.Followed, in.Inline = snap.Conversation, snap.Gone, snap.People, snap.Followed, nil
 	in.Snapshot.Unchanged, in.Snapshot.Voided, in.Snapshot.Returned, in.Snapshot.Uncured = snap.Unchanged, snap.Voided, snap.Returned, snap.Uncured

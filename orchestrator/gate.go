@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/effects"
 	"github.com/prloop/prloop/internal/escalate"
 	"github.com/prloop/prloop/internal/gate"
+	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
@@ -101,6 +102,15 @@ func (l *Loop) heldLabels(ctx context.Context, req Request, pr review.PullReques
 		labels = append(labels, e.Label)
 	}
 	return labels, err
+}
+
+// LabelsRead tells what stands of the labels that a verdict rests on from what stands later (Receipt.LabelsRead): of those of the gate, and of those that ask for a full review.
+func (r Request) LabelsRead(pr review.PullRequest) string {
+	var full []string
+	if r.Quick != nil {
+		full = r.Quick.Triggers.Labels
+	}
+	return intake.LabelsRead(pr, gate.Labels) + " " + intake.LabelsRead(pr, full)
 }
 
 func hasLabel(pr review.PullRequest, label string) bool {

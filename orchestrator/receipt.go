@@ -15,7 +15,7 @@ func (g gathered) makeReceipt() review.Receipt {
 		BaseSHA: snap.Range.Base, MergeBaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
 		MinReviewers: req.minReviewers(), Complete: g.complete, Status: snap.Brief.Status,
 		Warnings: snap.Brief.Warnings, Isolation: req.Isolation, Config: req.Config, Calibration: g.calibrationWords(), Masked: snap.Masked, Files: len(snap.Brief.Files),
-		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}, ReviewsRead: intake.Standing(snap.PR), ThreadsRead: snap.Voiced, LabelsRead: intake.GateLabels(snap.PR.Labels), Objected: g.in.objected(nil),
+		LeftOut: []review.LeftOut{}, Agents: []review.AgentReceipt{}, ReviewsRead: intake.Standing(snap.PR), ThreadsRead: snap.Voiced, LabelsRead: snap.LabelsRead, Objected: g.in.objected(nil),
 	}
 	if req.Secrets == ShowSecrets {
 		r.Masked, r.Warnings = 0, append(slices.Clone(r.Warnings), "The operator lets models see the values in files that look like secrets.")

@@ -38,6 +38,8 @@ type Snapshot struct {
 	Followed
 	// People are those whose word matters in these threads; nil for a local range.
 	People *conversation.People `json:"people,omitempty"`
+	// LabelsRead is what Request.LabelsRead gives.
+	LabelsRead string `json:"labelsRead,omitempty"`
 	// Voiced is what voiced gives.
 	Voiced string `json:"voiced,omitempty"`
 	// Ours are the comments of ours that stand open, which a new report replaces.
@@ -108,7 +110,7 @@ func (l *Loop) snapshot(ctx context.Context, req Request, p progress) (Snapshot,
 		if why := staleReason(review.PullRequest{HeadSHA: p.head, BaseRef: cmp.Or(req.BaseRef, pr.BaseRef)}, pr); why != "" {
 			return masked(ctx, Snapshot{PR: pr, Superseded: why}, l.Secrets, l.Learned)
 		}
-		snap.PR = pr
+		snap.PR, snap.LabelsRead = pr, req.LabelsRead(pr)
 		if snap.Remembered, err = l.recordedObjections(ctx, req); err != nil {
 			return snap, err
 		}

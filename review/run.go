@@ -54,7 +54,8 @@ type Receipt struct {
 	ReviewsRead string `json:"reviewsRead,omitempty"`
 	// ThreadsRead tells what people who may block said in threads when they were read from what they say later; empty where nobody read them.
 	ThreadsRead string `json:"threadsRead,omitempty"`
-	// LabelsRead are the labels of the gate that stood when the pull request was read; `none` where none did.
+	// LabelsRead tells which labels of the gate stood when the pull request was read, and by which events, from what stands later, and after a space the same of labels that
+	// ask for a full review; `none` where none was ever set.
 	LabelsRead string `json:"labelsRead,omitempty"`
 	// Objected are the objections of people in threads that were open, as the markers of reports keep them for later runs; `none` where none is left of those before.
 	Objected []string `json:"objected,omitempty"`

@@ -152,6 +152,9 @@ type PullRequest struct {
 	Standing string `json:"standing,omitempty"`
 	// Refused is true when somebody who may block requests changes, and has said nothing else in a review since. It is read anew, and not stored.
 	Refused bool `json:"-"`
+	// Labelled has of each label, in small letters, the newest event that set it or took it off, and of "" the newest of all labels where those are not all. It is read anew,
+	// and not stored.
+	Labelled map[string]string `json:"-"`
 	// Newest are the newest comments of its timeline, the oldest of them first. They are read anew, and not stored.
 	Newest []Comment `json:"-"`
 }

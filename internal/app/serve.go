@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/engine"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/intake"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -69,7 +71,8 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 		if (known.Run != "" || !full) && (known.Judged || !about) {
 			continue
 		}
-		if st, err := s.requested(ctx, r.ID); err == nil && st.DryRun { // nobody was told what it found
+		st, unread := s.requested(ctx, r.ID)
+		if unread == nil && st.DryRun { // nobody was told what it found
 			continue
 		}
 		ended, err := s.store.Run(ctx, r.ID)
@@ -93,26 +96,21 @@ func (s *Service) Reviewed(ctx context.Context, pr review.PullRequest) (known in
 		}
 		if about && !known.Judged {
 			known.Judged, known.Standing, known.Heard = true, res.Receipt.ReviewsRead, res.Receipt.ThreadsRead
-			known.Relabelled = relabelled(pr, *res)
+			known.Relabelled = relabelled(st.LabelsRead(pr), *res)
 		}
 	}
 	return known, nil
 }
 
-// relabelled reports whether other labels of the gate stand on a pull request than a run read (threats.md T860). Of one that noted none it is known which said something.
-func relabelled(pr review.PullRequest, r review.RunResult) bool {
-	if r.Gate == nil {
-		return false
+// relabelled reports whether labels that a run's verdict rests on say something else now than it read (threats.md T860): those that ask for a full review only where there was
+// none. What is older than the record counts as having read none.
+func relabelled(now string, r review.RunResult) bool {
+	read := cmp.Or(r.Receipt.LabelsRead, intake.NoLabels+" "+intake.NoLabels)
+	if !gate.End(r).Quick {
+		read, _, _ = strings.Cut(read, " ")
+		now, _, _ = strings.Cut(now, " ")
 	}
-	read := r.Receipt.LabelsRead
-	if read == "" {
-		var said []string
-		for _, l := range r.Gate.Labels {
-			said = append(said, l.Name)
-		}
-		read = intake.GateLabels(said)
-	}
-	return read != intake.GateLabels(pr.Labels)
+	return r.Gate != nil && read != now
 }
 
 // refused reports whether a run ended because another machine refused the same commit for the same base. The word is that one's: to ask reviewers again until they agree is no

@@ -211,7 +211,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 			}
 			if why := intake.Decide(pr, l.Rules, known); why != "" {
-				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr), false), l.merged(ctx, pr)); err != nil {
+				if err := cmp.Or(l.service.NotYet(ctx, pr, seen.Retargeted(pr), known.Relabelled), l.merged(ctx, pr)); err != nil {
 					return out, err
 				}
 				if known.Run != "" && !known.Silent { // a success that was taken back is decided anew: no review stands for the head any more (threats.md T754)
@@ -234,7 +234,7 @@ func (l look) pull(ctx context.Context) (out store.Settled, err error) {
 				}
 				return out, nil
 			}
-			drafts, stopped, said = drafts || known.Contested(pr), known.Stopped, known.Said || known.Relabelled
+			drafts, stopped, said = drafts || known.Contested(pr) || known.Relabelled, known.Stopped, known.Said || known.Relabelled
 			if err := l.begin(ctx, pr, known); err != nil {
 				if later := (laterError{}); errors.As(err, &later) {
 					err = cmp.Or(l.service.NotYet(ctx, pr, true, known.Relabelled || known.Said && !(later.often && known.Told)), err)

@@ -51,6 +51,10 @@ var pullQuery = `query PullRequest($owner: String!, $name: String!, $number: Int
       isCrossRepository maintainerCanModify
       changedFiles additions deletions updatedAt
       labels(first: 100) { nodes { name } }
+      timelineItems(last: 100, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) {
+        pageInfo { hasPreviousPage }
+        nodes { ... on LabeledEvent { id label { name } } ... on UnlabeledEvent { id label { name } } }
+      }
       writers: latestOpinionatedReviews(first: 100, writersOnly: true) { nodes { ` + decisionFields + ` } }
       latest: latestOpinionatedReviews(last: 100) { nodes { ` + decisionFields + ` } }
       comments(last: ` + strconv.Itoa(NewestComments) + `) { nodes { ` + commentFields + ` } }
@@ -88,6 +92,13 @@ type pullAnswer struct {
 			UpdatedAt                              time.Time
 			Labels                                 *struct {
 				Nodes []struct{ Name string }
+			}
+			TimelineItems struct {
+				PageInfo struct{ HasPreviousPage bool }
+				Nodes    []struct {
+					ID    string
+					Label struct{ Name string }
+				}
 			}
 			Writers, Latest struct{ Nodes []decision }
 			Comments        struct{ Nodes []comment }
@@ -131,6 +142,13 @@ func (c *Client) PullRequest(ctx context.Context, repo review.Repo, number int) 
 	if p.Labels != nil {
 		for _, l := range p.Labels.Nodes {
 			pr.Labels = append(pr.Labels, l.Name)
+		}
+	}
+	pr.Labelled = map[string]string{}
+	for _, e := range p.TimelineItems.Nodes {
+		pr.Labelled[strings.ToLower(e.Label.Name)] = e.ID
+		if p.TimelineItems.PageInfo.HasPreviousPage {
+			pr.Labelled[""] = e.ID
 		}
 	}
 	for _, m := range p.Comments.Nodes {

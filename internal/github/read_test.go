@@ -27,7 +27,7 @@ func TestPullRequest(t *testing.T) {
 				NodeID: pr.NodeID, Title: "Turn faster", Body: "Because.", State: "OPEN", Author: review.Person{Login: "contributor", ID: pr.Author.ID, Association: "NONE"},
 				BaseRef: "main", BaseSHA: p.BaseSHA(), HeadRef: "topic", HeadSHA: p.HeadSHA(),
 				HeadRepo: review.Repo{Host: host, Owner: "contributor", Name: "widgets"}, CrossRepository: true, MaintainerCanModify: true,
-				Labels: []string{"prloop"}, ChangedFiles: 1, Additions: 2, Deletions: 0, UpdatedAt: pr.UpdatedAt,
+				Labels: []string{"prloop"}, Labelled: map[string]string{}, ChangedFiles: 1, Additions: 2, Deletions: 0, UpdatedAt: pr.UpdatedAt,
 			}
 			if diff := cmp.Diff(want, pr); diff != "" {
 				t.Error(diff)

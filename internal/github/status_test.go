@@ -127,6 +127,27 @@ func TestSetStatusStoppedAtItsFailpoints(t *testing.T) {
 	}
 }
 
+// The newest event of each label comes with a pull request: another one when the label is set again. Where not all come, the newest of all is told too (threats.md T864).
+func TestLabelledOfAPullRequest(t *testing.T) {
+	f, p, _ := open(t)
+	c := client(t, f, Options{})
+	p.Label("mona", gate.Advisory)
+	p.Label("mona", "Kind")
+	first := readPull(t, c).Labelled
+	p.Unlabel("mona", gate.Advisory)
+	p.Label("contributor", gate.Advisory)
+	again := readPull(t, c).Labelled
+	if first[gate.Advisory] == "" || again[gate.Advisory] == "" || first[gate.Advisory] == again[gate.Advisory] || first["kind"] == "" || first["kind"] != again["kind"] || len(again) != 2 {
+		t.Errorf("first %q, then %q", first, again)
+	}
+	for n := range 100 {
+		p.Label("contributor", fmt.Sprint("other-", n))
+	}
+	if many := readPull(t, c).Labelled; many[gate.Advisory] != "" || many[""] == "" || many[""] != many["other-99"] {
+		t.Errorf("of too many: %q", many)
+	}
+}
+
 // The events of labels come newest first, over any number of others; one whose account is gone is nobody's. A label that was renamed or edited after an event shows there.
 func TestLabelled(t *testing.T) {
 	f, p, _ := open(t)

@@ -187,7 +187,7 @@ func TestDecide(t *testing.T) {
 		{"reviewed, and other labels of the gate stand", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
 		{"a fork's that was asked for, and other labels of the gate stand", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
 		{"stopped after a review, and other labels of the gate stand", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Stopped: "mona asked for a stop", Relabelled: true}, ""},
-		{"a draft, and other labels of the gate stand", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, "draft"},
+		{"a draft, and other labels of the gate stand", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
 		{"reviewed at another commit", pr, intake.Rules{}, intake.Known{Head: "0123", Run: "R"}, ""},
 	} {
 		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {
@@ -196,19 +196,31 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Of labels, those count that may change the gate, however they are spelled and in whatever order they stand.
-func TestGateLabels(t *testing.T) {
+// What is read of labels is another thing when one of them is set, taken off, or set again, however it is spelled, and the same when others are. Of what was never set nothing is
+// read. Where not all events are told, any may be one of them (threats.md T864).
+func TestLabelsRead(t *testing.T) {
+	strict, both := []string{"pr-reviewer:strict"}, []string{"pr-reviewer:advisory", "pr-reviewer:strict"}
 	for _, row := range []struct {
-		labels []string
-		want   string
+		name          string
+		first, then   review.PullRequest
+		of            []string
+		none, another bool
 	}{
-		{nil, "none"},
-		{[]string{"bug", "strict", "pr-reviewer:strict "}, "none"},
-		{[]string{"bug", "PR-Reviewer:Strict"}, "pr-reviewer:strict"},
-		{[]string{"pr-reviewer:strict", "bug", "pr-reviewer:advisory"}, "pr-reviewer:advisory pr-reviewer:strict"},
+		{"others", review.PullRequest{}, review.PullRequest{Labels: []string{"bug", "strict"}, Labelled: map[string]string{"bug": "1", "strict": "2"}}, both, true, false},
+		{"set", review.PullRequest{}, review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, both, true, true},
+		{"set and taken off", review.PullRequest{}, review.PullRequest{Labelled: map[string]string{"pr-reviewer:strict": "1"}}, both, true, true},
+		{"without an event", review.PullRequest{}, review.PullRequest{Labels: []string{"PR-Reviewer:Strict"}}, both, true, true},
+		{"set again", review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "3"}}, both, false, true},
+		{"another one set", review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, review.PullRequest{Labels: append(both, "bug"), Labelled: map[string]string{"pr-reviewer:strict": "1"}}, both, false, true},
+		{"another one set that does not count", review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, review.PullRequest{Labels: both, Labelled: map[string]string{"pr-reviewer:strict": "1", "pr-reviewer:advisory": "2"}}, strict, false, false},
+		{"spelled in another way", review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, review.PullRequest{Labels: []string{"bug", "PR-Reviewer:Strict"}, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, both, false, false},
+		{"buried", review.PullRequest{Labels: strict, Labelled: map[string]string{"pr-reviewer:strict": "1"}}, review.PullRequest{Labels: strict, Labelled: map[string]string{"": "200"}}, both, false, true},
+		{"buried again", review.PullRequest{Labels: strict, Labelled: map[string]string{"": "200"}}, review.PullRequest{Labels: strict, Labelled: map[string]string{"": "300"}}, both, false, true},
+		{"no label counts", review.PullRequest{}, review.PullRequest{Labels: both, Labelled: map[string]string{"": "200"}}, nil, true, false},
 	} {
-		if got := intake.GateLabels(row.labels); got != row.want {
-			t.Errorf("%q: %q, want %q", row.labels, got, row.want)
+		first, then := intake.LabelsRead(row.first, row.of), intake.LabelsRead(row.then, row.of)
+		if (first == intake.NoLabels) != row.none || (first != then) != row.another {
+			t.Errorf("%s: first %q, then %q", row.name, first, then)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/drafts"
-	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/review"
 )
 
@@ -39,7 +38,7 @@ type Known struct {
 	Heard string
 	// Said is true when somebody who may block said something since that run.
 	Said bool
-	// Relabelled is true when other labels of the gate stand than that run read: the verdict rests on them.
+	// Relabelled is true when labels that the verdict rests on were set or taken off since that run read them.
 	Relabelled bool
 	// Told is true when only events tell that.
 	Told bool
@@ -115,16 +114,30 @@ func Standing(pr review.PullRequest) string {
 	if pr.Standing == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(pr.Standing))
+	return digest(pr.Standing)
+}
+
+func digest(said string) string {
+	sum := sha256.Sum256([]byte(said))
 	return hex.EncodeToString(sum[:8])
 }
 
-// GateLabels are those of the labels of a pull request that may change its gate, in a line; it is never empty.
-func GateLabels(labels []string) string {
-	stand := slices.DeleteFunc(slices.Clone(gate.Labels), func(of string) bool {
-		return !slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, of) })
-	})
-	return cmp.Or(strings.Join(stand, " "), "none")
+// NoLabels is what LabelsRead says where none of the labels was ever set.
+const NoLabels = "none"
+
+// LabelsRead tells which of some labels stand on a pull request, and by which events, from what stands later: who set one again may not be who set it before.
+func LabelsRead(pr review.PullRequest, labels []string) string {
+	said := ""
+	for _, l := range labels {
+		stands := slices.ContainsFunc(pr.Labels, func(s string) bool { return strings.EqualFold(s, l) })
+		if event := cmp.Or(pr.Labelled[strings.ToLower(l)], pr.Labelled[""]); stands || event != "" {
+			said += fmt.Sprintf("%q %v %s ", l, stands, event)
+		}
+	}
+	if said == "" {
+		return NoLabels
+	}
+	return digest(said)
 }
 
 // state tells how a pull request is from how it was: what Decide looks at, in one line.
@@ -154,14 +167,14 @@ func (k Known) Urgent(pr review.PullRequest) bool { return k.Contested(pr) && !k
 func (k Known) About(pr review.PullRequest) bool { return k.Judged || k.Head == pr.HeadSHA }
 
 // Decide says why a pull request, as it is now, is not reviewed; empty when it is. What was reviewed is looked at again when it is contested, also where it was reviewed
-// because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486). So it is where other labels of the gate stand (threats.md T860), once it is no
-// draft: that cannot be merged.
+// because somebody asked (threats.md T487), and where somebody asked for a stop since (threats.md T486). So it is where labels that it rests on
+// were set or taken off (threats.md T860).
 func Decide(pr review.PullRequest, r Rules, k Known) (why string) {
 	labelled := func(l string) bool { return slices.Contains(pr.Labels, l) }
 	switch {
 	case pr.State != open:
 		return "the pull request is " + strings.ToLower(pr.State)
-	case k.Contested(pr), k.Relabelled && !pr.Draft:
+	case k.Contested(pr), k.Relabelled:
 		return ""
 	case k.Stopped != "":
 		return k.Stopped + ": it is reviewed when it has another commit, or when somebody asks for it"
