@@ -10,7 +10,7 @@ import (
 )
 
 // What a verdict says rests on the labels of the gate that its run read, and a scan's on those that ask for a full review too; on no others, and on who set them last
-// (threats.md T860, T864).
+// (threats.md T860, T864 and T865).
 func TestRelabelled(t *testing.T) {
 	req := orchestrator.Request{Quick: &orchestrator.QuickPlan{Triggers: escalate.Triggers{Labels: []string{"Full"}}}}
 	with := func(event string, labels ...string) review.PullRequest {

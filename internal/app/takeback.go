@@ -36,19 +36,24 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 
 // undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
 // which somebody who may block has requested changes since (threats.md T492), or which would not be approved by the answers of then, as a newer run raised something grave on
-// another commit (threats.md T734). said is true where such people are known to have said something else since.
+// another commit (threats.md T734). said is true where such people, or labels, are known to have said something else since: that takes its own success also from a closed one,
+// which may be open again in a moment (threats.md T865).
 // Where a review of it has to wait that is also one whose base branch then nobody can tell. gated is true where the base branch is known to have a gate now: what was
 // reviewed without one counts for nothing. last is what was set last on the commit.
 func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said, gated bool) (success effects.CommitStatus, last store.Entry, undue bool, err error) {
 	all, err := s.statusesOn(ctx, pr.Repo, pr.Repo.Key(pr.RepoID), pr.HeadSHA)
-	if err != nil || len(all) == 0 || pr.State != openState {
+	if err != nil || len(all) == 0 {
 		return success, last, false, err
+	}
+	newest := all[len(all)-1]
+	if pr.State != openState && !(said && pr.State == intake.Closed && newest.Target.PR == pr.Number) {
+		return success, last, false, nil
 	}
 	success, ok, err := stands(all)
 	if err != nil || !ok {
 		return success, last, false, err
 	}
-	last = all[len(all)-1]
+	last = newest
 	own := slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return e.Target.PR != pr.Number || unsaid(e) || begins(e) })
 	if len(own) == 0 {
 		undue = !pr.Draft && !strange(pr, s.speakers(ctx, all))
@@ -123,7 +128,7 @@ func (s *Service) InDoubt(ctx context.Context, pr review.PullRequest, said bool)
 }
 
 // NotYet takes an undue success back (threats.md T280), where a review waits, or another base branch was chosen, also one that only GitHub knows of; where people who may
-// block said something since, any. Of those who ask for it at once for a commit, one does so (threats.md T415).
+// block, or labels, said something since, any. Of those who ask for it at once for a commit, one does so (threats.md T415).
 func (s *Service) NotYet(ctx context.Context, pr review.PullRequest, waits, said bool) error {
 	return s.takeBack(ctx, pr, waits, said, false)
 }

@@ -468,7 +468,7 @@ func (d *Daemon) take(ctx context.Context, v webhook.Delivery) error {
 // asked about at an event that brings no look forward.
 func (d *Daemon) objected(ctx context.Context, told intake.Told) bool {
 	w, waits, err := d.backlog(ctx, told.Repo, told.Pull.Number)
-	return err != nil || waits && slices.ContainsFunc(told.Looks, func(l intake.Look) bool { return l.Contests() || w.Said != "" && !l.Patient })
+	return err != nil || waits && slices.ContainsFunc(told.Looks, func(l intake.Look) bool { return l.Contests() || l.Labels || w.Said != "" && !l.Patient })
 }
 
 // want is a look as it is recorded.

@@ -333,17 +333,22 @@ func (d *Daemon) notYet(ctx context.Context, pr review.PullRequest) error {
 	return d.service.NotYet(ctx, pr, intake.Decide(pr, d.Rules, intake.Known{}) == "", said)
 }
 
-// contested reports whether somebody who may block said something of a pull request that no look has heard, and none hears soon. What others say has nobody read its threads.
+// contested reports whether somebody who may block said something of a pull request that no look has heard, and none hears soon, or what its verdict rests on of its
+// labels changed. What others say has nobody read its threads.
 func (d *Daemon) contested(ctx context.Context, client hub, pr review.PullRequest) (bool, error) {
 	w, waits, err := d.backlog(ctx, pr.Repo, pr.Number)
 	if err != nil || !waits {
 		return false, err
 	}
 	l := look{Daemon: d, Wanted: w, target: review.Target{Repo: pr.Repo, PR: pr.Number}}
+	known, err := d.service.Reviewed(ctx, pr)
+	if err != nil || known.Relabelled {
+		return known.Relabelled, err
+	}
 	if counts, err := l.counts(ctx, client); err != nil || !counts && w.Priority != intake.Found {
 		return false, err
 	}
-	known, err := l.known(ctx, client, pr, "", w.Anew, true)
+	known, err = l.known(ctx, client, pr, "", w.Anew, true)
 	return known.Said, err
 }
 

@@ -80,11 +80,11 @@ func (m *model) happens(e traffic.Event) {
 // told is an event that is delivered, of a time when the pull request was open, and a draft, or not.
 func (m *model) told(e traffic.Event, open, draft bool) {
 	switch e.Kind {
-	case opened, traffic.Push, traffic.Reopen, traffic.Ready, traffic.Label:
+	case opened, traffic.Push, traffic.Reopen, traffic.Ready:
 		if open && !draft {
 			m.look()
 		}
-	case traffic.Close, traffic.Draft, traffic.Unlabel, traffic.Dismiss:
+	case traffic.Close, traffic.Draft, traffic.Label, traffic.Unlabel, traffic.Dismiss:
 		m.look()
 	case traffic.Review:
 		if e.Changes() {

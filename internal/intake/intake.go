@@ -62,6 +62,8 @@ type Look struct {
 	Settles bool
 	// Patient is true when what waits has nothing to gain from a look before its time: the author does it, or a bot, or nobody tells who, and as often as they like.
 	Patient bool
+	// Labels is true when a label was set or taken off: what was approved may rest on it.
+	Labels bool
 }
 
 // Contests reports whether somebody may have said something against what was approved.
@@ -235,11 +237,13 @@ func (p payload) number() int {
 }
 
 // pull reads an event of a pull request: as a job of GitHub Actions would, and besides what ends a run or lets it begin. A draft that gets another base branch
-// is looked at too: what was said of it for the old one is taken back (threats.md T280).
+// is looked at too: what was said of it for the old one is taken back (threats.md T280). So is whatever gets a label, or loses one: a verdict may rest on it (threats.md T864).
 func (p payload) pull(t Told, e Event) (Told, error) {
 	switch t.Action {
-	case "closed", "converted to draft", "unlabeled":
+	case "closed", "converted to draft":
 		return t.at(Look{PR: p.number(), Priority: Again})
+	case "labeled", "unlabeled":
+		return t.at(Look{PR: p.number(), Priority: Again, Settles: t.Action == "labeled", Labels: true})
 	}
 	d, err := actions.Decide(actions.Event{Name: e.Name, Payload: e.Payload, Repository: p.Repository.FullName, Drafts: e.Drafts || t.Action == "edited"})
 	if err != nil {
@@ -249,7 +253,7 @@ func (p payload) pull(t Told, e Event) (Told, error) {
 		return t.nothing("%s", d.Why), nil
 	}
 	l := Look{PR: d.PR, Priority: First, Settles: true, Anew: t.Action == "edited"}
-	if t.Action == "synchronize" || t.Action == "labeled" || t.Action == "edited" {
+	if t.Action == "synchronize" || t.Action == "edited" {
 		l.Priority = Again
 	}
 	return t.at(l)

@@ -100,6 +100,9 @@ func TestRead(t *testing.T) {
 		{"a draft", "pull_request", with(ready, `"draft":false`, `"draft":true`), review.Person{}, intake.Look{}, "draft", ""},
 		{"another base", "pull_request", edited, review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
 		{"another base of a draft", "pull_request", with(edited, `"head"`, `"draft":true,"head"`), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Anew: true, Settles: true}, "", ""},
+		{"a label of a draft", "pull_request", with(ready, "opened", "labeled", `"draft":false`, `"draft":true`), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true, Labels: true}, "", ""},
+		{"a label of a closed one", "pull_request", with(ready, "opened", "labeled", `"open"`, `"closed"`), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Settles: true, Labels: true}, "", ""},
+		{"a label that is taken off", "pull_request", with(ready, "opened", "unlabeled"), review.Person{}, intake.Look{PR: 7, Priority: intake.Again, Labels: true}, "", ""},
 		{"another title", "pull_request", with(edited, `"base"`, `"title"`), review.Person{}, intake.Look{}, "words", ""},
 		{"asked", "issue_comment", said, review.Person{}, intake.Look{PR: 7, Comment: 5, Priority: intake.Command}, "", ""},
 		{"not asked", "issue_comment", with(said, "!prloop help", "thanks"), review.Person{}, intake.Look{}, "asks for nothing", ""},
@@ -188,6 +191,7 @@ func TestDecide(t *testing.T) {
 		{"a fork's that was asked for, and other labels of the gate stand", change(func(p *review.PullRequest) { p.CrossRepository = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
 		{"stopped after a review, and other labels of the gate stand", pr, intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Stopped: "mona asked for a stop", Relabelled: true}, ""},
 		{"a draft, and other labels of the gate stand", change(func(p *review.PullRequest) { p.Draft = true }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, ""},
+		{"closed, and other labels of the gate stand", change(func(p *review.PullRequest) { p.State = "CLOSED" }), intake.Rules{}, intake.Known{Head: known.Head, Run: "R", Relabelled: true}, "is closed"},
 		{"reviewed at another commit", pr, intake.Rules{}, intake.Known{Head: "0123", Run: "R"}, ""},
 	} {
 		if why := intake.Decide(row.pr, row.rules, row.known); !strings.Contains(why, row.why) || (row.why == "") != (why == "") {
