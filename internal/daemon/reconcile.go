@@ -192,7 +192,7 @@ func (d *Daemon) reconcileOne(ctx context.Context, repo review.Repo) error {
 			}
 		}
 		talked = append(talked, pr)
-		if !looked || !before.Open() {
+		if !looked || !before.Open() || before.Outcome == store.Waits { // what it waits for lets a success stand that may have to be taken back now (threats.md T865)
 			changed = append(changed, w)
 		}
 	}
