@@ -906,15 +906,19 @@ func TestStoppedAndContested(t *testing.T) {
 func TestAForkApprovedElsewhere(t *testing.T) {
 	ofAnAttack(t)
 	t.Parallel()
+	refusal := func(_ *testing.T, p *forge.PullRequest) {
+		p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
+	}
 	for name, change := range map[string]func(*testing.T, *forge.PullRequest){
 		"another base": func(t *testing.T, p *forge.PullRequest) { retarget(t, p, "main") },
-		"a refusal": func(_ *testing.T, p *forge.PullRequest) {
-			p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
-		},
+		"a refusal":    refusal, "a refusal of what a machine with the same key approved": refusal,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, _ := openGated(t)
+			if strings.HasSuffix(name, "approved") {
+				h.env = append(h.env, "PRLOOP_MARKER_KEY="+strings.Repeat("ab", 32))
+			}
 			p := h.open(18, h.forked())
 			reads := []string{"--reviewers", "exec:" + filepath.Join(h.home, "reads.sh")}
 			s := h.serve("", reads...)
