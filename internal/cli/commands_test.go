@@ -25,7 +25,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"pull": cmdPull, "timeline": cmdTimeline, "pr": cmdPR, "token": cmdToken, "fault": cmdFault, "heal": cmdHeal, "requests": cmdRequests, "clock": cmdClock, "model": cmdModel, "asked": cmdAsked,
 	"exits": cmdExits, "complains": cmdComplains, "posted": cmdPosted, "await": cmdAwait, "lines": cmdLines,
 	"permission": cmdPermission, "tree": cmdTree, "only": cmdOnly, "nowhere": cmdNowhere, "runid": cmdRunID, "gone": cmdGone,
-	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "story": cmdStory, "online": cmdOnLines, "statuses": cmdStatuses, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
+	"landed": cmdLanded, "standing": cmdStanding, "registry": cmdRegistry, "threads": cmdThreads, "story": cmdStory, "online": cmdOnLines, "statuses": cmdStatuses, "stands": cmdStands, "event": cmdEvent, "reactions": cmdReactions, "recorded": cmdRecorded,
 	"postgres": cmdPostgres, "created": cmdCreated,
 }
 
@@ -174,6 +174,15 @@ func cmdStatuses(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(&b, "%d %s: %s -> %s\n", commits[s.SHA], s.State, runID.ReplaceAllString(s.Description, "RUN"), commentNumber.ReplaceAllString(s.TargetURL, "#report"))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// cmdStands waits until the newest commit status is of a state, such as success: stands STATE
+func cmdStands(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, len(args) == 1, "stands STATE")
+	until(ts, args[0]+" to stand", func() bool {
+		all := worldOf(ts).start(ts, "").Statuses()
+		return len(all) > 0 && all[len(all)-1].State == args[0]
+	})
 }
 
 // cmdLanded waits until a report stands on a pull request: landed N
