@@ -14,6 +14,7 @@ import (
 	"github.com/prloop/prloop/internal/coverage"
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/identity"
+	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -219,6 +220,11 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 			report.Evidence[i] = ev
 		}
 		answer.Receipt.Findings = len(r.Findings)
+		for _, f := range r.Findings {
+			if objections.Grave(f) {
+				answer.Receipt.Grave++
+			}
+		}
 		report.Answer.Receipt = answer.Receipt
 	}
 	if answer.Command != nil {

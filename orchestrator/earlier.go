@@ -155,13 +155,17 @@ func (s Snapshot) openRaisers(r review.RunResult, such func(thread int, by strin
 			out = append(out, u.Finding.Source.Name)
 		}
 	}
-	judged := r.Review != nil || slices.ContainsFunc(r.Fates, func(f review.FindingFate) bool { return f.Last == r.Round })
 	for _, a := range r.Receipt.Agents {
-		if !judged && a.Findings > 0 {
+		if !judged(r) && a.Findings > 0 {
 			out = append(out, a.Name)
 		}
 	}
 	return out
+}
+
+// judged reports whether a run came to a judgement of what its agents found about its head.
+func judged(r review.RunResult) bool {
+	return r.Review != nil || slices.ContainsFunc(r.Fates, func(f review.FindingFate) bool { return f.Last == r.Round })
 }
 
 // standsIn reports whether a finding of a run stands in such a thread: the one that was opened for it, or for what its reviewer had said of the same lines in

@@ -383,11 +383,6 @@ func (l *Loop) facts(ctx context.Context, req Request, p progress) (facts, error
 	if snap.Gate, err = l.gateFacts(ctx, req, snap); err != nil {
 		return facts{}, err
 	}
-	recorded, err := l.recordedRaisers(ctx, req, snap)
-	if err != nil {
-		return facts{}, err
-	}
-	snap.Owing = append(snap.Owing, recorded...)
 	f := facts{Snapshot: snap, Earlier: p.tracked, Seconds: snap.Took.Seconds()}
 	if p.round == 1 {
 		if req.Alone {

@@ -162,15 +162,15 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
 // may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
 // has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word. What settles a run is about its own base branch, or
-// about that of the request.
-func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) (names []string, err error) {
+// about that of the request. since are the heads of those that raised something grave, and did not only begin: code may have moved from there (threats.md T871).
+func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) (names, since []string, err error) {
 	if req.Target.Local() || l.Stored == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	base, said := req.base(snap.PR), words{}
 	for s, err := range l.Stored(ctx, req) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if s.noReview() || s.Scans {
 			continue
@@ -178,8 +178,14 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 		now, then, here := said.about(base), said.about(s.Base), s.heard(snap.Range.Head)
 		if here || !now.over && !then.over {
 			for _, name := range s.raisedFor(req, snap) {
-				if mark := sanitize.RaisedBy(name); !now.had(name, here) && !then.had(name, here) && !slices.Contains(names, mark) {
+				if now.had(name, here) || then.had(name, here) {
+					continue
+				}
+				if mark := sanitize.RaisedBy(name); !slices.Contains(names, mark) {
 					names = append(names, mark)
+				}
+				if at := s.Result.Receipt.HeadSHA; s.grave(name) && !slices.Contains(since, at) && slices.ContainsFunc(req.deciding(), func(a AgentPlan) bool { return a.Name == name }) {
+					since = append(since, at)
 				}
 			}
 		}
@@ -193,7 +199,12 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 			break
 		}
 	}
-	return names, nil
+	return names, since, nil
+}
+
+// grave reports whether an agent that left something open in a run is known to have raised something grave there: of a run that nobody judged the receipts tell.
+func (s Stored) grave(agent string) bool {
+	return judged(s.Result) || slices.ContainsFunc(s.Result.Receipt.Agents, func(a review.AgentReceipt) bool { return a.Name == agent && a.Grave > 0 })
 }
 
 // raisedFor are who left something grave open in a run that no thread tells of, for one about a head: in any round of it, where that was about the head and the end was not.

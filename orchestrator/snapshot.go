@@ -190,6 +190,11 @@ func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.
 		if snap.Followed, err = l.follow(ctx, *snap); err != nil {
 			return err
 		}
+		names, since, err := l.recordedRaisers(ctx, req, *snap)
+		if err != nil {
+			return err
+		}
+		snap.Owing, snap.Since = append(snap.Owing, names...), append(snap.Since, since...)
 		if err = l.passedOver(ctx, req, snap); err != nil {
 			return err
 		}

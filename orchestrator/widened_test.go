@@ -194,17 +194,45 @@ func TestTheRecordKnowsWhoWasNotAsked(t *testing.T) {
 			return func(yield func(Stored, error) bool) { _ = yield(newer, nil) && yield(older, nil) }
 		}}
 		in.Snapshot.Conversation, in.Snapshot.PR.BaseRef = nil, "main"
-		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
+		if names, _, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
 			t.Errorf("%+v: %q %v", receipt, names, err)
 		}
 		in.Snapshot.Conversation = auditing().Snapshot.Conversation // what is open in a thread, that tells
-		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) > 0 {
+		if names, _, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) > 0 {
 			t.Errorf("its thread is open: %q %v", names, err)
 		}
 		th := &in.Snapshot.Conversation.Threads[0]
 		th.Cured, th.Head = true, sha(6) // cured on another head: no person settled it
-		if names, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
+		if names, _, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || len(names) != want {
 			t.Errorf("its thread was cured, %+v: %q %v", receipt, names, err)
+		}
+	}
+}
+
+// Of each run that nobody has settled since, the record tells on which commit something grave was raised, also where the run was overtaken before anybody judged it. One of which
+// nobody knows what it found, or that found less, or whose raiser nobody asks any more, tells none (threats.md T871).
+func TestTheRecordKnowsSinceWhen(t *testing.T) {
+	grave := saidBy("!audit", foundAt(review.P0, 3, subjects[0]), subjects[0])
+	receipt := review.AgentReceipt{Name: "!audit", Role: review.RoleCommand, State: review.AgentComplete, FilesGiven: 1, Findings: 1}
+	for what, row := range map[string]struct {
+		then Stored
+		want []string
+	}{
+		"it judged":                    {Stored{Result: review.RunResult{Outcome: review.ChangesRequested, Findings: []review.Finding{grave}, Review: &review.ReviewResult{}}}, []string{sha(9)}},
+		"it was overtaken":             {Stored{Result: review.RunResult{Outcome: review.Superseded, Receipt: review.Receipt{Agents: []review.AgentReceipt{{Name: "!audit", Findings: 2, Grave: 1}}}}}, []string{sha(9)}},
+		"what it found is less":        {Stored{Result: review.RunResult{Outcome: review.Superseded, Receipt: review.Receipt{Agents: []review.AgentReceipt{receipt}}}}, nil},
+		"it has not ended":             {Stored{Unfinished: true}, nil},
+		"its raiser is asked no more":  {Stored{Result: review.RunResult{Outcome: review.Superseded, Receipt: review.Receipt{Agents: []review.AgentReceipt{{Name: "gone", Findings: 1, Grave: 1}}}}}, nil},
+		"a review found nothing there": {Stored{Result: review.RunResult{Outcome: review.Converged, Receipt: review.Receipt{Agents: []review.AgentReceipt{receipt}}}}, nil},
+	} {
+		in := auditing()
+		row.then.Base, row.then.Result.Receipt.HeadSHA = "main", sha(9)
+		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
+			return func(yield func(Stored, error) bool) { yield(row.then, nil) }
+		}}
+		in.Snapshot.Conversation, in.Snapshot.PR.BaseRef = nil, "main"
+		if _, since, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || !slices.Equal(since, row.want) {
+			t.Errorf("%s: %q %v", what, since, err)
 		}
 	}
 }

@@ -93,6 +93,8 @@ type AgentReceipt struct {
 	FilesGiven int    `json:"filesGiven"`
 	HunksGiven int    `json:"hunksGiven"`
 	Findings   int    `json:"findings"`
+	// Grave is how many of them are P0, P1 or about security.
+	Grave int `json:"grave,omitempty"`
 	// Omitted is how many more it found than the limit on findings let it report.
 	Omitted int `json:"omitted,omitempty"`
 	// Unheard is true of a complete answer whose silence settles nothing: something of the change went unread, or the agent was not given all that it was asked about, or found more than it may report.
