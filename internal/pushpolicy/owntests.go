@@ -121,11 +121,17 @@ func (t standingTests) tested(name string) (sources []string) {
 
 func isGo(name string) bool { return path.Ext(name) == ".go" }
 
-// declared reports that a file with the name of a test declared one before a change, or does if it is new: programs and settings are called so too. In a folder of tests, and of
-// what tests compare with, the name tells (threats.md T870).
+// justTest is a name that says test and not of what: those of scripts and settings are such.
+var justTest = lazyregexp.New(`(?i)^(test|spec)$`)
+
+// declared reports that a file with the name of a test declared one before a change, or does if it is new: programs and settings are called so too. In a folder of tests, of Go, and
+// of what tests compare with, the name tells (threats.md T870).
 func declared(c Change) bool {
-	if expectation.MatchString(c.Path) || testFolder(c.Path) != "" || runnersOwn.MatchString(c.Path) {
+	switch {
+	case expectation.MatchString(c.Path), testFolder(c.Path) != "", runnersOwn.MatchString(c.Path), isGo(c.Path):
 		return true
+	case justTest.MatchString(stem(c.Path)):
+		return false
 	}
 	was := c.Removed
 	if c.Status == 'A' {
@@ -141,7 +147,9 @@ func declared(c Change) bool {
 		}
 	}
 	l := languageOf(c.Path)
-	return l != nil && len(l.declared(c.Path, was)) > 0
+	return l != nil && slices.ContainsFunc(l.declared(c.Path, was), func(d Line) bool {
+		return l.name != "Python" || strings.HasPrefix(d.Text, "test") && !justTest.MatchString(d.Text) // runners and settings have classes and functions with a word for tests
+	})
 }
 
 // stem is the last part of a name without its ending.

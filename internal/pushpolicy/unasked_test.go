@@ -162,6 +162,16 @@ func TestNamesOfTestsAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	for name, text := range map[string]string{"scripts/test.py": "def test_a():", "config/test.py": "class TestConfig(Base):", "lib/cart_test.py": "class TestRunner(Base):", "shop/tests.py": "def test(name):"} {
+		c := Change{Path: name, Status: 'M', Added: []Line{{N: 2, Text: "x"}}, Content: []string{text, "x"}}
+		if got := AskedOf(review.Task{}, []string{name}).Check([]Change{c}, nil); len(got) != 1 {
+			t.Errorf("%s with %s may be changed", name, text)
+		}
+	}
+	helper := AskedOf(review.Task{}, []string{"shop/cart.go", "shop/export_test.go"})
+	if got := helper.Check([]Change{edit("shop/export_test.go"), add("shop/suite_test.go", "var _ = Describe(\"a\", func() {")}, nil); len(got) != 0 {
+		t.Errorf("tests of Go: %v", got)
+	}
 	if got := a.Check([]Change{add("lib/evil_test.py", "import os"), add("lib/tax_test.py", "def test_a():")}, nil); len(got) != 1 || got[0].Path != "lib/evil_test.py" {
 		t.Errorf("new files: %v", got)
 	}
