@@ -23,16 +23,20 @@ const (
 )
 
 // redactDeep takes out what the second pass finds. Where too many of its rules would have to be tried, every candidate goes: fail closed.
-func redactDeep(s string) string { return replaceSpans(s, deepSpansBy(s, deepLines)) }
+func redactDeep(s string) string { return replaceSpans(s, deepSpansBy(s, deepLines, false)) }
 
-// deepSecrets are the lines of the secrets that the rules find, at most limit of them. ok is false when they were not asked.
-func deepSecrets(part string, limit int) (pieces []string, ok bool) {
+// deepSecrets are the lines of the secrets that the rules find, at most limit of them; the sure ones are without those that say that they are made up, of no issuer's form. ok is false
+// when they were not asked.
+func deepSecrets(part string, limit int, sure bool) (pieces []string, ok bool) {
 	if part == "" {
 		return nil, true
 	}
 	found, ok := secretrules.Find(part, limit)
 	for _, secret := range found {
-		for piece := range strings.SplitSeq(secret, "\n") {
+		if sure && secret.Generic && MadeUp(secret.Text) {
+			continue
+		}
+		for piece := range strings.SplitSeq(secret.Text, "\n") {
 			if piece = strings.TrimSpace(piece); len(piece) >= 6 && piece != Redacted && !isPublic(piece) {
 				pieces = append(pieces, piece)
 			}

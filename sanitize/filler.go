@@ -111,9 +111,9 @@ func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
 
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
 // begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, the name of an image by its version, commit or digest,
-// a date with its time, a type that is named after an algorithm, or a form that has no room for a secret.
+// a date with its time, a type that is named after an algorithm, the name of a constraint, or a form that has no room for a secret.
 func isPublic(v string) bool {
-	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v) || noRoom.MatchString(v)
+	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v) || constraint.MatchString(v) || noRoom.MatchString(v)
 }
 
 // publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
@@ -143,11 +143,13 @@ var (
 	typeOfKey = lazyregexp.New(`^(?:(?:(?:ed25519|x25519)(?:_dalek)?|ed448|x448|sr25519|[Ss]ecp256k1|secp256r1|[Pp]256|[Pp]384|[Pp]521|k256|Curve25519|bls12381|ec|ecdsa|rsa|dsa|dh|(?:mldsa|MLDSA)(?:44|65|87)?|(?:mlkem|MLKEM)(?:512|768|1024)?)(?:\.|::)(?:(?:Signing|KeyAgreement)\.)?` +
 		`(?:(?:Ed25519|Ed448|X25519|X448|RSA|Rsa|DSA|DH|EC|EllipticCurve)?(?:Private|Public|Secret|Signing|Verifying|Decapsulation|Encapsulation)Key(?:44|65|87|512|768|1024)?|SECP(?:192|224|256|384|521)[RK]1)` +
 		`|(?:Ed25519|Ed448|X25519|X448|Secp256[kr]1)(?:Private|Public|Secret|Signing|Verifying)Key)$`)
-	// noRoom is the audience of an application of Entra, by its id, the parameters of a hash without one, or a call with a number.
+	// noRoom is the audience of an application of Entra, by its id, the parameters of a hash without one, an advisory of GitHub, or a call with a number.
 	noRoom = lazyregexp.New(`^(?:api://[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\$argon2(?:id|i|d)(?:\$v=[0-9]{1,3})?\$m=[0-9]{1,8},t=[0-9]{1,4},p=[0-9]{1,3}\$?` +
-		`|(?i:PBKDF2-HMAC-SHA)(?:1|256|384|512):[0-9]{4,8}|javascript:(?:alert|confirm|prompt|print|void)\([0-9]?\);?)$`)
+		`|GHSA(?:-[2-9cfghjmpqrvwx]{4}){3}|(?i:PBKDF2-HMAC-SHA)(?:1|256|384|512):[0-9]{4,8}|javascript:(?:alert|confirm|prompt|print|void)\([0-9]?\);?)$`)
 	// digestValue is a value that says of which kind of digest it is.
 	digestValue = lazyregexp.New(`^(?:sha(?:1|224|256|384|512)|md5):[0-9a-f]{32,128}$`)
+	// constraint is the name of a constraint or an index of a database, with a hash behind.
+	constraint = lazyregexp.New(`^(?:PK|FK|UQ|IX|IDX|REL|CHK|XCL|DF|fk|uq|ix|idx)_(?:[A-Za-z]{2,20}_){0,4}[0-9a-f]{6,30}$`)
 	// tagged ends what stands before the commit of an image: a part of its path, its name, and a colon. Who logs in by a name and a token writes no such name.
 	tagged = lazyregexp.New(`[0-9A-Za-z]/[0-9a-z._]*(?:-[0-9a-z._]+)+:$`)
 )
@@ -176,6 +178,9 @@ var (
 	// sumOfKey is the MD5 of a key in base64, sumOfKeyOf ends the name of the header, or of its setting, that tells a store of objects which key a customer encrypts by.
 	sumOfKey   = lazyregexp.New(`^[0-9A-Za-z+/]{21}[AQgw](?:==)?$`)
 	sumOfKeyOf = lazyregexp.New(`(?i)(?:sse[_-]?|encryption-)customer[_-]?key[_-]?md5(?:` + signBefore + `|["'\x60]\s{0,4},\s{0,4}["'\x60])$`)
+	// idWord is an id that a database or a program gives: of MongoDB, a cuid, a ULID, a UUID. idOf ends the name of one.
+	idWord = lazyregexp.New(`^(?:[0-9a-f]{24}|c[0-9a-z]{24}|[0-7][0-9A-HJKMNP-TV-Z]{25}|` + hexUUID + `)$`)
+	idOf   = lazyregexp.New(`((?:^|[0-9A-Za-z_.-]*[^0-9A-Za-z])(?i:id)|[0-9A-Za-z_.-]*[a-z]I[dD])` + signBefore + `$`)
 	// namesValue is in a name of a secret itself: its commit is none.
 	namesValue = lazyregexp.New(`(?i)pass|pwd|secret|credential|key`)
 )
@@ -218,6 +223,9 @@ func publicHere(before, value, behind string) bool {
 		return true
 	case unityID.MatchString(value) && ofUnity.MatchString(before) && ofUnityEnd.MatchString(behind), publicAddress(before, value):
 		return true
+	case idWord.MatchString(value):
+		m := idOf.FindStringSubmatch(before)
+		return m != nil && !namesValue.MatchString(m[1])
 	case strongName.MatchString(value) && strongNameOf.MatchString(before):
 		return true
 	case managedSecret.MatchString(value) && strings.HasSuffix(before, ":secret:rds!"), sshKey(before, value):

@@ -114,7 +114,7 @@ func ofBot(v string) bool {
 	return err == nil && strings.Trim(string(digits), "0123456789") == ""
 }
 
-// standIn reports whether a value in the form of an issuer says that it is no real one, or counts. What every token of the form begins with says nothing.
+// standIn reports whether a value says that it is no real one, or counts. What every token of its issuer begins with says nothing.
 func standIn(v string, prefixes []string) bool {
 	if Published(v) {
 		return true

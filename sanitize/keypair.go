@@ -36,7 +36,7 @@ func AccountTokens(s string) []Span {
 	if !strings.Contains(s, "AC") {
 		return nil
 	}
-	return besideIDs(s, accountSID, func(v string) bool { return accountToken.MatchString(v) && hexKey(v) && !MadeUp(v) && !counts(v) })
+	return besideIDs(s, accountSID, func(v string) bool { return accountToken.MatchString(v) && hexKey(v) })
 }
 
 // besideIDs are the words near an id that are secret.

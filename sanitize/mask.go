@@ -262,15 +262,18 @@ func lowerASCII(s string) string {
 
 // deepSpans are the values the second pass finds, wherever they stand. Where too many of its rules would have to be tried, lines are
 // looked at one by one, so that keywords in one line mask no words of another.
-func deepSpans(s string) []Span { return deepSpansBy(s, 1) }
+func deepSpans(s string) []Span { return deepSpansBy(s, 1, false) }
+
+// sureSpans are those of them that are sure.
+func sureSpans(s string) []Span { return deepSpansBy(s, 1, true) }
 
 // deepSpansBy finds by the rules of gitleaks what our own patterns left, by the text of the secret, wherever that stands. Only lines
 // that hold a long word with a digit, and their neighbours, are looked at, so ordinary prose costs nothing. Of least lines for which
 // too many rules would have to be tried, every candidate is taken for a secret.
-func deepSpansBy(s string, least int) []Span {
+func deepSpansBy(s string, least int, sure bool) []Span {
 	values := map[string]bool{}
 	look := func(lines []string, limit int) bool {
-		pieces, ok := deepSecrets(candidates(lines), limit)
+		pieces, ok := deepSecrets(candidates(lines), limit, sure)
 		for _, piece := range pieces {
 			values[piece] = true
 		}

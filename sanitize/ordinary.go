@@ -21,7 +21,7 @@ func wordlessSecrets(s string) []Span {
 	if !slices.ContainsFunc(all, func(p Span) bool { return ordinary(s, p) }) {
 		return all
 	}
-	deep := slices.DeleteFunc(findSpans(s, deepSpans), func(p Span) bool { return nameAt(s, p) })
+	deep := slices.DeleteFunc(findSpans(s, sureSpans), func(p Span) bool { return nameAt(s, p) })
 	tokens := slices.DeleteFunc(findSpans(s, patternSpans), func(p Span) bool { return EmptyToken(s[p.Start:p.End]) })
 	sure := joinSpans(findSpans(s, func(s string) []Span { return joinSpans(keySpans(s), placedSpans(s), KeptValues(s)) }), tokens, deep)
 	return slices.DeleteFunc(all, func(p Span) bool {

@@ -222,7 +222,7 @@ const minHexEntropy = 3.0
 
 // hexKey reports whether a value is hex as it is drawn for keys.
 func hexKey(v string) bool {
-	return drawnHex.MatchString(v) && LettersAndDigits(v) && Entropy(v) >= minHexEntropy
+	return drawnHex.MatchString(v) && LettersAndDigits(v) && Entropy(v) >= minHexEntropy && !standIn(v, nil)
 }
 
 // varied reports whether the bytes of a value are as different as those of one that was drawn.

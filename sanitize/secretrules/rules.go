@@ -56,9 +56,15 @@ type found struct {
 	lineStart, lineEnd int
 }
 
+// Secret is one that a rule finds. It is generic when the rule knows no issuer.
+type Secret struct {
+	Text    string
+	Generic bool
+}
+
 // Find returns the secrets in a text. ok is false when more than limit rules would have to be tried, and none was: a rule reads all
 // of a text that holds one of its keywords.
-func Find(text string, limit int) (secrets []string, ok bool) {
+func Find(text string, limit int) (secrets []Secret, ok bool) {
 	var tried []Rule
 	present, at := keywords().In(strings.ToLower(text)), 0
 	for _, r := range Rules() {
@@ -77,7 +83,7 @@ func Find(text string, limit int) (secrets []string, ok bool) {
 	known := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return generic(f.rule) })
 	for _, f := range all {
 		if !generic(f.rule) || !slices.ContainsFunc(known, f.better) {
-			secrets = append(secrets, f.secret)
+			secrets = append(secrets, Secret{f.secret, generic(f.rule)})
 		}
 	}
 	return secrets, true

@@ -26,13 +26,19 @@ func TestFind(t *testing.T) {
 		{"text without a keyword", key, nil},
 		{"no text", "", nil},
 	} {
-		got, ok := Find(c.text, 100)
+		found, ok := Find(c.text, 100)
+		var got []string
+		for _, secret := range found {
+			if got = append(got, secret.Text); secret.Generic != strings.Contains(c.text, "client_key") {
+				t.Errorf("%s: %+v in %q", c.clause, secret, c.text)
+			}
+		}
 		if slices.Sort(got); !ok || !slices.Equal(got, c.want) {
 			t.Errorf("%s: in %q %q, want %q", c.clause, c.text, got, c.want)
 		}
 	}
 	if got, ok := Find("adafruit adobe airtable", 3); ok || got != nil {
-		t.Errorf("four rules were tried where three may be: %q", got)
+		t.Errorf("four rules were tried where three may be: %v", got)
 	}
 	if _, ok := Find("adafruit adobe airtable", 4); !ok {
 		t.Error("four rules were not tried where four may be")
