@@ -168,19 +168,21 @@ func assignmentSpans(s string) []Span {
 }
 
 var (
-	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own.
-	otherName = lazyregexp.New(`(?i)(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|heslo|wachtwoord|l[öo]senord|salasana|パスワード|비밀번호|[sş]ifre|pw|psk)["'\x60]?\s{0,4}(?::=|=>|[=:])\s{0,4}["'\x60]?`)
+	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own, or ends in pass.
+	otherName = lazyregexp.New(`(?i)(?:pass|(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|heslo|wachtwoord|l[öo]senord|salasana|パスワード|비밀번호|[sş]ifre|pw|psk))["'\x60]?\s{0,4}(?::=|=>|[=:>])\s{0,4}["'\x60]?`)
 	// otherNameWords are those of which every such name has one, in the case in which it is mostly written.
-	otherNameWords = []string{"passwort", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "hasŁo", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "heslo", "wachtwoord", "senord", "salasana", "パスワード", "비밀번호", "ifre", "pw", "psk"}
+	otherNameWords = []string{"pass", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "hasŁo", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "heslo", "wachtwoord", "senord", "salasana", "パスワード", "비밀번호", "ifre", "pw", "psk"}
 )
 
 // otherNames are the random values given to secrets by such names. Anything less than random may be a word of a page.
 func otherNames(s, lower string) (out []Span) {
 	inLines(s, lower, otherNameWords, func(line string, at int) {
+		end := 0 // of what was looked at
 		for _, m := range otherName.FindAllStringIndex(line, -1) {
-			end := m[1]
-			for end < len(line) && (valueByte(line[end]) || line[end] == '=') {
-				end++
+			if m[0] < end {
+				continue
+			}
+			for end = m[1]; end < len(line) && signByte(line[end]); end++ {
 			}
 			out = randomValues(out, s, at+m[1], at+end, at)
 		}
@@ -350,7 +352,7 @@ const linesBelow = 3
 
 const (
 	valueWord = `[ \t]*[-+>#*<{]?[ \t]*(?:["']?[a-z]{0,20}(?:value|default|example|literal|data|string)["']?[ \t]*[:=>]?[ \t]*)`
-	valueLine = "[\"'`]?[0-9a-z_+/=.~-]{13,}[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
+	valueLine = "[\"'`]?[0-9a-z_+/=.~!@#$%^&*()?:-]{13,}[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
 )
 
 var (
@@ -361,7 +363,17 @@ var (
 
 // randomValues adds the random values from from to to. A value of which the name at a place is a part may be a name itself.
 func randomValues(out []Span, s string, from, to, name int) []Span {
+	whole := from // up to here stands what is looked at as a whole
 	for i := from; i < to; i++ {
+		if i >= whole && signByte(s[i]) {
+			for whole = i; whole < to && signByte(s[whole]); whole++ {
+			}
+			if apart(s, i, whole) && (name < i || name >= whole) && Drawn(s[i:whole]) && noDigest(s, i, whole) {
+				out = appendLines(out, s, i, whole)
+				i = whole - 1
+				continue
+			}
+		}
 		if !valueByte(s[i]) {
 			continue
 		}
@@ -371,15 +383,39 @@ func randomValues(out []Span, s string, from, to, name int) []Span {
 		}
 		for pad := end; end < to && end < pad+2 && s[end] == '='; end++ {
 		}
-		before, word := s[max(0, i-digestReach):i], strings.TrimRight(s[i:end], ".")
-		behind := s[i+len(word):]
-		random := Random(word) || Drawn(word) && (name < i || name >= end) || uuid.MatchString(word) && optionOfSecret.MatchString(before)
-		if random && !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word) {
+		word := strings.TrimRight(s[i:end], ".")
+		random := Random(word) || Drawn(word) && (name < i || name >= end) || uuid.MatchString(word) && optionOfSecret.MatchString(s[max(0, i-digestReach):i])
+		if random && noDigest(s, i, i+len(word)) {
 			out = appendLines(out, s, i, i+len(word))
 		}
 		i = end - 1 // what stands behind the padding may be a value itself
 	}
 	return out
+}
+
+// noDigest reports whether the random value from i to end is none that everybody may see, nor a part of a path or an address.
+func noDigest(s string, i, end int) bool {
+	before, word, behind := s[max(0, i-digestReach):i], s[i:end], s[end:]
+	return !isPublic(word) && !publicHere(before, word, behind) && !digest(before, word, behind) && !pathOrAddress(s[max(0, i-1):i], word)
+}
+
+// signByte reports whether a byte may stand in a value that is whole between quotes or blanks.
+func signByte(c byte) bool { return valueByte(c) || strings.IndexByte("!@#$%^&*()=?:", c) >= 0 }
+
+// apart reports whether what stands from i to end is whole between quotes, blanks, or the tags of XML.
+func apart(s string, i, end int) bool {
+	before, behind := byte('\n'), byte('\n')
+	if i > 0 {
+		before = s[i-1]
+	}
+	if end < len(s) {
+		behind = s[end]
+	}
+	if strings.IndexByte("\"'`", before) >= 0 {
+		return before == behind
+	}
+	code := strings.ContainsAny(strings.TrimRight(s[i:end], "="), "()=")
+	return !code && (before <= ' ' && behind <= ' ' || before == '>' && behind == '<')
 }
 
 func valueByte(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c == '.' || c == '~' }

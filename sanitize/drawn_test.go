@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -17,6 +18,7 @@ var formsOfNames = []string{
 	"Authorization: Bearer %s", "proxy_set_header X-Api-Key %s;", "https://acme.io/?access_token=%s", "otpauth://totp/acme:ci?secret=%s&issuer=acme", "- name: DB_PASSWORD\n  value: %s", "- name: DB_PASSWORD\n  value: \"%s\"", "- value: %s\n  name: DB_PASSWORD",
 	"{\n  \"name\": \"DB_PASSWORD\",\n  \"value\": \"%s\"\n}", "{\n  \"value\": \"%s\",\n  \"name\": \"DB_PASSWORD\"\n}", "\"ParameterKey\": \"DBPassword\",\n\"ParameterValue\": \"%s\"", "\"db_password\": {\n  \"sensitive\": true,\n  \"type\": \"string\",\n  \"value\": \"%s\"",
 	"variable \"db_password\" {\n  default = \"%s\"\n}", "apiToken:\n  type: string\n  example: %s", "the password of the shop is %s.", "password:\n  %s", "client_secrets:\n  - %s",
+	"pass: %s", "pass: '%s',", `"pass": "%s",`, "auth: {\n  user: 'ci@acme.io',\n  pass: '%s'\n}", `dbPass = "%s"`, "DBPASS=%s", "PASS=%s", "smtpPass: %s", "<adminPass>%s</adminPass>",
 }
 
 // One law judges what was drawn, whatever stands between it and the name of a secret: of no form more than a few values stay readable in a diff (threats.md T848).
@@ -42,6 +44,73 @@ func TestDrawnValuesInEveryForm(t *testing.T) {
 			if shown > c.shown {
 				t.Errorf("%q with %d of %s: %d of %d are shown", form, c.length, c.alphabet, shown, draws)
 			}
+		}
+	}
+}
+
+// Signs within a value change nothing, however it was made: as base64, or by a generator of passwords.
+func TestDrawnValuesWithSigns(t *testing.T) {
+	const letters, draws = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 40
+	var quoted []string
+	for _, form := range formsOfNames {
+		if strings.Contains(form, `"%s"`) || strings.Contains(form, "'%s'") {
+			quoted = append(quoted, form)
+		}
+	}
+	random := rand.New(rand.NewPCG(8, 62))
+	base64Of := func(n int) func() string {
+		return func() string {
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = byte(random.IntN(256))
+			}
+			return base64.StdEncoding.EncodeToString(b)
+		}
+	}
+	from := func(alphabet string, n int) func() string {
+		return func() string { return draw(random, alphabet, n) }
+	}
+	for name, c := range map[string]struct {
+		forms []string
+		value func() string
+		shown int // of draws at most
+	}{
+		"12 bytes of base64": {formsOfNames, base64Of(12), 6}, "16 bytes of base64": {formsOfNames, base64Of(16), 4}, "24 bytes of base64": {formsOfNames, base64Of(24), 4}, "32 bytes of base64": {formsOfNames, base64Of(32), 2},
+		"16 with signs": {quoted, from(letters+"!@#$%^&*", 16), 10}, "24 with signs": {quoted, from(letters+"!@#$%^&*()", 24), 8}, "32 with signs": {quoted, from(letters+"!@#$%^&*-_=+?", 32), 5},
+	} {
+		for _, form := range c.forms {
+			shown := 0
+			for range draws {
+				value := c.value()
+				if strings.Contains(shownInDiff(t, fmt.Sprintf(form, value)), strings.TrimRight(value, "=")) {
+					shown++
+				}
+			}
+			lawsOfMask(t, fmt.Sprintf(form, c.value()))
+			if shown > c.shown {
+				t.Errorf("%q with %s: %d of %d are shown", form, name, shown, draws)
+			}
+		}
+	}
+}
+
+// What has signs and stands near the name of a secret in everyday code stays.
+func TestNamesWithSignsAreShown(t *testing.T) {
+	for _, lines := range []string{
+		`import { token } from "../../lib/x86_64/auth-v2/tokens.js"`, `fetch("/api/v1/users/token?grant=a1&b2=c3")`, `moment(token.exp).format("YYYY-MM-DDTHH:mm:ssZ")`, `new SimpleDateFormat("yyyy-MM-ddThh:mm:ss") // of the token`,
+		`tokens: []string{"%e7%ac%ac%e4%b8%80%e7%89%88"}`, `it("drops an invalid session token (GHSA-2xm2-xj2q-qgpj)", async () => {})`, `github.com/acme/token-store v0.0.0-20240131120000-a1b2c3d4e5f6 h1:q7Rz2Lm9Xc4Vb8Nt1Wk6+/Jd0Pf5Gh3Ys=`,
+		`"resolved": "https://registry.npmjs.org/token-types/-/token-types-4.2.1.tgz", "integrity": "sha512-q7Rz2Lm9Xc4Vb8Nt1Wk6/Jd0Pf5Gh3Ys+aBcD=="`, `<img alt="token" src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAF" />`, `password: z.string().regex(/^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9@$!%*?&]{8,}$/)`,
+		`<div class="w-1/2 md:p-4 lg:mt-8 password-field-3xl">`, `<path d="M9-3h4V5H2z-7v2" id="password" />`, "func isCGoTypeObj(fset *token.FileSet, obj *TypeName) bool {", "Testing basn0g01.png: PASS (524 zero samples)", "func isFuzzTargetDotFuzz(pass *analysis.Pass, call *ast.CallExpr) bool {",
+		`userId: "507f1f77bcf86cd799439011", token: "t"`, `{ id: "clh1x2y3z0000abcd1234efgh", token }`, "ALTER TABLE tokens ADD CONSTRAINT FK_9f3a8b7c6d5e4f3a2b1c0d9e8f7 FOREIGN KEY (user_id)", "CREATE INDEX idx_tokens_a1b2c3d4e5 ON tokens (id);", "`CREATE TABLE \"token\" (CONSTRAINT \"PK_82fae97f905930df5d62a702fc9\" PRIMARY KEY (\"id\"))`",
+		"pass: true", "bypass: isDevelopment2", "const pass = await promptForPassword(user)", "pass=$(cat /run/secrets/db_pass)", "  pass: ${SMTP_PASS}", `token: "0102030405060708090a0b0c0d0e0f10"`,
+	} {
+		if got := shownInDiff(t, lines); strings.Contains(got, Redacted) {
+			t.Errorf("%s is shown as\n%s", lines, got)
+		}
+	}
+	for _, line := range []string{`"secretId": "3fa85f64-5717-4562-b3fc-2c963f66afa6"`, `password: "507f1f77bcf86cd799439011"`, `token: "q7Rz2Lm9Xc4Vb8Nt1Wk6", userId: "x"`} {
+		if got := shownInDiff(t, line); !strings.Contains(got, Redacted) {
+			t.Errorf("%s is shown", line)
 		}
 	}
 }

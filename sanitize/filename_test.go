@@ -12,9 +12,9 @@ func TestFileSecrets(t *testing.T) {
 		{"vm.TF", `  administrator_login_password = "kV5-tQ9z_w5x"`, "kV5-tQ9z_w5x"},
 		{"a.hcl", `db_password = "Zq5NmA75mADg"`, "Zq5NmA75mADg"},
 		{"main.tf", `  secret_string = jsonencode({ username = "app", password = "S3cretPw!" })`, "S3cretPw!"},
-		{"main.tf", `  secret_string = "{\"user\":\"app\",\"db_password\":\"Zq5!NmA75mADg\"}"`, "Zq5!NmA75mADg"},
-		{"prod.tfvars", `db_password = "Zq5!NmA75mADg"`, "Zq5!NmA75mADg"},
-		{"NuGet.Config", `      <add key="ClearTextPassword" value="Zq5!NmA75mADg" />`, "Zq5!NmA75mADg"},
+		{"main.tf", `  secret_string = "{\"user\":\"app\",\"db_password\":\"Zq5!NmA75mAD\"}"`, "Zq5!NmA75mAD"},
+		{"prod.tfvars", `db_password = "Zq5!NmA75mAD"`, "Zq5!NmA75mAD"},
+		{"NuGet.Config", `      <add key="ClearTextPassword" value="Zq5!NmA75mAD" />`, "Zq5!NmA75mAD"},
 	} {
 		for path, masked := range map[string]bool{c.path: true, "main.py": false} {
 			piece, diff := "a\n"+c.line+"\n", "@@ -1,2 +1,2 @@\n a\n-x\n+"+c.line+"\n"

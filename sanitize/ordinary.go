@@ -48,7 +48,7 @@ func ordinary(s string, p Span) bool {
 		return false
 	case nameAt(s, p):
 		return true
-	case drawnIn(v):
+	case Drawn(v), drawnIn(v):
 		return false
 	case inQuotes(s, p):
 		whole := typed(wholeValue(s, p))
