@@ -9,7 +9,7 @@ import (
 	"github.com/prloop/prloop/internal/needles"
 )
 
-// Learned are values of which one place of a change tells that they are secrets, and that are secrets wherever else they stand (see Random). They are
+// Learned are values of which one place of a change tells that they are secrets, and that are secrets wherever else they stand (see Random and Drawn). They are
 // held in memory alone. Its methods may be called at the same time; nil has learned nothing.
 type Learned struct {
 	mu     sync.Mutex
@@ -21,7 +21,7 @@ type Learned struct {
 
 // Learn adds those of some values that nobody can take for a word of another text.
 func (l *Learned) Learn(values ...string) {
-	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !Random(v) })
+	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !Random(v) && !Drawn(v) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(slices.Concat(l.values, values))

@@ -50,6 +50,15 @@ func TestLearned(t *testing.T) {
 	}
 }
 
+// A value that was drawn is learned as well as a longer one, with signs or without; what somebody chose is not.
+func TestDrawnValuesAreLearned(t *testing.T) {
+	known := &Learned{}
+	known.Learn("q7Rz2Lm9Xc4Vb8Nt", "L2U3L8cmUh+uAPL/", "uJ7!kQ2z$Lm9-Xc4Vb8Nt#", "600da347bb3f084e", "hunter2024", "productionDatabase", "VerifyPKCS1v15Digest", "my-team-key-2024", "0123456789abcdef", "507f1f7")
+	if got, want := known.Mask("fill('q7Rz2Lm9Xc4Vb8Nt', 'L2U3L8cmUh+uAPL/', 'uJ7!kQ2z$Lm9-Xc4Vb8Nt#', '600da347bb3f084e')"), "fill('[REDACTED]', '[REDACTED]', '[REDACTED]', '[REDACTED]')"; got != want || len(known.Values()) != 4 {
+		t.Errorf("it knows %q, and shows %s", known.Values(), got)
+	}
+}
+
 // What stands in the name of a file that everybody is shown is no value, whenever it was learned; what goes beyond it is one.
 func TestLearnedSpares(t *testing.T) {
 	const value, other = "q7Rz2Lm9Xc4Vb8Nt1Wk6", "w3Ke9Tz5Yh1Bn7Qx2Rd8"
