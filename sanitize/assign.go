@@ -10,8 +10,6 @@ import (
 var (
 	// urlPassword is the password of a URL with user information; it may hold an at sign itself.
 	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,200}:)([^\s/"'\x60<>\[\]|]{3,})@`)
-	// userOfAddress ends what stands before such a password.
-	userOfAddress = lazyregexp.New(`://[^\s/:@"'\x60<>\[\]|]*:$`)
 	// authHeader is the credential of an Authorization header, in a header or set by code.
 	authHeader = lazyregexp.New(`(?i)(authorization\\?["'\x60]?\s{0,3}[:=,]\s{0,3}\\?["'\x60]?(?:bearer|basic|token|apikey|api-key)\s+)([0-9A-Za-z._~+/=-]{8,})`)
 
@@ -153,7 +151,7 @@ func assignmentSpans(s string) []Span {
 			i = end - 1 // the value is looked at once, also when it is made of such names
 			value := strings.TrimRight(s[from+m[6]:end], ".:!?*_~")
 			at := from + m[6]
-			if strings.Contains(value, "@") && userOfAddress.MatchString(s[max(0, at-namedReach):at]) {
+			if strings.Contains(value, "@") && ofAddress(s, at) {
 				continue // urlPassword knows where it ends
 			}
 			if secretValue(rest[m[2]:m[3]], m[4] < m[5], value) && !publicHere(s[max(0, at-digestReach):at], value, s[end:]) {
@@ -165,6 +163,12 @@ func assignmentSpans(s string) []Span {
 		}
 	}
 	return joinSpans(out, namedSpans(s, names), otherNames(s, lower), basicSpans(s, lower), placedSpans(s), namedAbove(s))
+}
+
+// ofAddress reports whether the password of an address begins at a place.
+func ofAddress(s string, at int) bool {
+	from := max(0, at-namedReach)
+	return slices.ContainsFunc(urlPassword.FindAllStringSubmatchIndex(s[from:min(len(s), at+2*namedReach)], -1), func(m []int) bool { return from+m[4] == at })
 }
 
 var (
