@@ -10,7 +10,7 @@ import (
 
 // standingTests are the tests of a merge base, which a fix may change, and add to: others are called like tests where a tool loads every file of a folder (threats.md T820).
 type standingTests struct {
-	files, folders map[string]bool
+	files map[string]bool
 	// inGo are the folders with sources of Go.
 	inGo map[string]bool
 	// in are the kinds of the tests in a folder, below those in it and below it, with their endings.
@@ -44,13 +44,10 @@ var (
 
 // testsOf are the tests among all files of a tree.
 func testsOf(all []string) standingTests {
-	t := standingTests{map[string]bool{}, map[string]bool{".": true}, map[string]bool{}, map[placed]bool{}, map[placed]bool{}, map[string][]string{}}
+	t := standingTests{map[string]bool{}, map[string]bool{}, map[placed]bool{}, map[placed]bool{}, map[string][]string{}}
 	for _, name := range all {
 		if isGo(name) {
 			t.inGo[path.Dir(name)] = true
-		}
-		for d := path.Dir(name); !t.folders[d]; d = path.Dir(d) {
-			t.folders[d] = true
 		}
 		for _, kind := range testKinds(name) {
 			t.files[name], t.in[placed{path.Dir(name), kind}] = true, true
@@ -64,7 +61,7 @@ func testsOf(all []string) standingTests {
 	return t
 }
 
-// has reports that a file is a test: one that stood, or one of a kind that stood in its folder, in the last folder above it that stood, or in the same folder of tests, or that stands in the
+// has reports that a file is a test: one that stood, or one of a kind that stood in its folder, or in the same folder of tests, or that stands in the
 // project of the file that it is called after and beside. A test of Go needs a source of Go in its folder: go test looks at no other, and other tools do (threats.md T869).
 func (t standingTests) has(name string) bool {
 	kinds := testKinds(name)
@@ -74,9 +71,6 @@ func (t standingTests) has(name string) bool {
 	d := path.Dir(name)
 	if isGo(name) && (t.inGo[d] || slices.ContainsFunc(t.asked[d], isGo)) {
 		return true
-	}
-	for !t.folders[d] && d != path.Dir(d) {
-		d = path.Dir(d)
 	}
 	return slices.ContainsFunc(kinds, func(kind testKind) bool { return t.in[placed{d, kind}] || t.around(name, kind) })
 }

@@ -39,7 +39,7 @@ func TestUnasked(t *testing.T) {
 		"deploy/dev/fr.json": true, "fr.json": false, "web/locales/fr.json": false, "app/values.yaml": false, "values.yaml": false, "prod/values.yaml": false, "prod/conf/base.ini": false, // by a name alone, or the end of a path
 		"VERSION": true, "other/VERSION": false, "VERSION.sh": false, "release": false, "test": false, "README.md": true, "docs/README.md": false, "README.tf": false, "deploy/dev/README.md": false,
 		"deploy/prod/values.yaml": false, "tools/ship.sh": false, "tools/ship.toml": false, "ci/steps.yml": false, // of an offer, or quoted
-		"cmd/new_test.go": true, "new_test.go": true, "x/y/test_a.py": true, "x/y/deep/test_a.py": true, "src/a.spec.ts": true, "src/new/a.spec.ts": true, "src/__tests__/a.ts": true, "src/test/java/shop/ATest.java": true, "crates/a/tests/more.rs": true, // tests
+		"cmd/new_test.go": true, "new_test.go": true, "x/y/test_a.py": true, "x/y/deep/test_a.py": false, "src/a.spec.ts": true, "src/new/a.spec.ts": false, "src/__tests__/a.ts": true, "src/test/java/shop/ATest.java": true, "crates/a/tests/more.rs": true, // tests
 		"src/__snapshots__/a.ts.snap": true, "t/02.t": true, "features/a.feature": true, "src/test_b.zig": true, "x/y/test_b.py": true,
 		"dags/test_a.py": false, "app/a.spec.ts": false, "config/AppTest.php": false, "charts/shop/templates/a_test.go": false, "charts/shop/templates/a.golden": false, "charts/shop/templates/a.t": false, "src/pages/test.tsx": false, "R/test-sum.R": false, // called like some, where none stood
 		"environments/test/inventory.py": false, "environments/test/group_vars/all.yml": false, "features/flags.yaml": false, "test/cart.js": false, "test/setup.js": false,
