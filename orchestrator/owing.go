@@ -161,7 +161,7 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
 // may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
-// has not ended any reviewer may have. Who has answered in a newer one, or about the head, has had another word. What settles a run is about its own base branch, or
+// has not ended any reviewer may have. Who has answered in a newer one that was judged, or about the head, has had another word. What settles a run is about its own base branch, or
 // about that of the request. since are the heads of those that raised something grave, and did not only begin: code may have moved from there (threats.md T871).
 func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) (names, since []string, err error) {
 	if req.Target.Local() || l.Stored == nil {
@@ -190,7 +190,7 @@ func (l *Loop) recordedRaisers(ctx context.Context, req Request, snap Snapshot) 
 			}
 		}
 		for _, a := range s.Result.Receipt.Agents {
-			done := hasLooked(a)
+			done := hasLooked(a) && judged(s.Result) // before that nobody asks what went unread
 			then.heard[a.Name] = then.heard[a.Name] || done
 			then.here[a.Name] = then.here[a.Name] || done && s.Result.Receipt.HeadSHA == snap.Range.Head
 		}

@@ -187,6 +187,7 @@ func TestTheRecordKnowsWhoWasNotAsked(t *testing.T) {
 		receipt.Name, receipt.Role, receipt.State = "!audit", review.RoleCommand, review.AgentComplete
 		in := auditing()
 		newer, older := Stored{Base: "main"}, Stored{Base: "main"}
+		newer.Result.Review = &review.ReviewResult{}
 		newer.Result.Outcome, newer.Result.Receipt = review.ChangesRequested, review.Receipt{HeadSHA: sha(8), Agents: []review.AgentReceipt{receipt}}
 		older.Result.Outcome, older.Result.Receipt.HeadSHA = review.ChangesRequested, sha(9)
 		older.Result.Findings = []review.Finding{saidBy("!audit", foundAt(review.P0, 3, subjects[0]), subjects[0])}
@@ -228,7 +229,8 @@ func TestTheRecordKnowsSinceWhen(t *testing.T) {
 		in := auditing()
 		row.then.Base, row.then.Result.Receipt.HeadSHA = "main", sha(9)
 		l := &Loop{Stored: func(context.Context, Request) iter.Seq2[Stored, error] {
-			return func(yield func(Stored, error) bool) { yield(row.then, nil) }
+			overtaken := Stored{Base: "main", Result: review.RunResult{Outcome: review.Superseded, Receipt: review.Receipt{HeadSHA: sha(8), Agents: []review.AgentReceipt{{Name: "!audit", State: review.AgentComplete, FilesGiven: 1}}}}}
+			return func(yield func(Stored, error) bool) { _ = yield(overtaken, nil) && yield(row.then, nil) } // nobody asked what went unread there
 		}}
 		in.Snapshot.Conversation, in.Snapshot.PR.BaseRef = nil, "main"
 		if _, since, err := l.recordedRaisers(t.Context(), in.Request, in.Snapshot); err != nil || !slices.Equal(since, row.want) {

@@ -165,10 +165,17 @@ func assignmentSpans(s string) []Span {
 	return joinSpans(out, namedSpans(s, names), otherNames(s, lower), basicSpans(s, lower), placedSpans(s), namedAbove(s))
 }
 
-// ofAddress reports whether the password of an address begins at a place.
+// ofAddress reports whether the password of an address that urlPassword knows begins at a place.
 func ofAddress(s string, at int) bool {
-	from := max(0, at-namedReach)
-	return slices.ContainsFunc(urlPassword.FindAllStringSubmatchIndex(s[from:min(len(s), at+2*namedReach)], -1), func(m []int) bool { return from+m[4] == at })
+	before, password := s[max(0, at-namedReach):at], s[at:min(len(s), at+2*namedReach)]
+	i := strings.LastIndex(before, "://")
+	if i < 1 || !alnum(before[i-1]) || strings.IndexAny(before[i+3:], ":/@ \"'`<>[]|") != len(before)-i-4 {
+		return false
+	}
+	if end := strings.IndexAny(password, "/ \t\r\n\"'`<>[]|"); end >= 0 {
+		password = password[:end]
+	}
+	return strings.LastIndexByte(password, '@') >= 3
 }
 
 var (

@@ -11,7 +11,8 @@ import (
 const (
 	// minDrawnValue is how long it is at least, in bytes.
 	minDrawnValue = 13
-	// minDrawnSigned is how many letters and digits one with signs has at least.
+	// minSignedValue is how long one with signs is at least, and minDrawnSigned how many letters and digits it has: what people make up for tests is shorter.
+	minSignedValue = 16
 	minDrawnSigned = 10
 	// maxStretch is the mean length of its stretches, in hundredths of a byte. Values that are drawn have 1.4, names in code 5 and more: of values with 16 bytes of letters of both
 	// cases and digits four in a thousand are over it, and hardly a name in public code is below.
@@ -38,7 +39,7 @@ func Drawn(v string) bool {
 	v = v[:min(len(v), maxWorded)] // enough to tell
 	bare := v
 	if strings.IndexFunc(v, noAlnum) >= 0 {
-		if bare = unsigned(v); len(bare) < minDrawnSigned {
+		if bare = unsigned(v); len(v) < minSignedValue || len(bare) < minDrawnSigned {
 			return false
 		}
 	} else if hexValue.MatchString(v) && LettersAndDigits(v) && Entropy(v) >= minDrawnHexEntropy {

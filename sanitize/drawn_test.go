@@ -102,6 +102,7 @@ func TestNamesWithSignsAreShown(t *testing.T) {
 		`"resolved": "https://registry.npmjs.org/token-types/-/token-types-4.2.1.tgz", "integrity": "sha512-q7Rz2Lm9Xc4Vb8Nt1Wk6/Jd0Pf5Gh3Ys+aBcD=="`, `<img alt="token" src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAF" />`, `password: z.string().regex(/^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9@$!%*?&]{8,}$/)`,
 		`<div class="w-1/2 md:p-4 lg:mt-8 password-field-3xl">`, `<path d="M9-3h4V5H2z-7v2" id="password" />`, "func isCGoTypeObj(fset *token.FileSet, obj *TypeName) bool {", "Testing basn0g01.png: PASS (524 zero samples)", "func isFuzzTargetDotFuzz(pass *analysis.Pass, call *ast.CallExpr) bool {",
 		`userId: "507f1f77bcf86cd799439011", token: "t"`, `{ id: "clh1x2y3z0000abcd1234efgh", token }`, "ALTER TABLE tokens ADD CONSTRAINT FK_9f3a8b7c6d5e4f3a2b1c0d9e8f7 FOREIGN KEY (user_id)", "CREATE INDEX idx_tokens_a1b2c3d4e5 ON tokens (id);", "`CREATE TABLE \"token\" (CONSTRAINT \"PK_82fae97f905930df5d62a702fc9\" PRIMARY KEY (\"id\"))`",
+		`expect(validatePassword("Abc123!@#xyzQ")).toBe(true)`, `await page.fill('#password', 'S3cur3P@ssw0rd!')`, `expect(isStrong("aB3!xK9@mQ2#p")).toBe(true) // password`,
 		"pass: true", "bypass: isDevelopment2", "const pass = await promptForPassword(user)", "pass=$(cat /run/secrets/db_pass)", "  pass: ${SMTP_PASS}", `token: "0102030405060708090a0b0c0d0e0f10"`,
 	} {
 		if got := shownInDiff(t, lines); strings.Contains(got, Redacted) {

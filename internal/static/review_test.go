@@ -404,7 +404,8 @@ func hostileLines() []string {
 	for _, unit := range []string{"password", "a://b:", `password="` + generated + `" `, "ghp_", "-----BEGIN ", "\u202e", `secret="`} {
 		out = append(out, strings.Repeat(unit, maxLineBytes/len(unit)))
 	}
-	return out
+	const header = "-----BEGIN PRIVATE KEY-----"
+	return append(out, header+strings.Repeat(`\`, maxLineBytes-len(header))+"\n"+strings.Repeat("MIIEvQIBADANBgkq", 4))
 }
 
 // A hostile file must not keep the reviewer busy: the time for each line stands in MB/s, and does not fall with the

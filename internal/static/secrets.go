@@ -341,7 +341,7 @@ const keyFooter = "-----END"
 var keyText = lazyregexp.New(`^[\s"'` + "`" + `+.]*(?:[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*[\s"'` + "`" + `+,;.)\\]*$`)
 
 // keyRun is a key in one text: its header, remarks, base64 in lines of shortText bytes and more and one that is shorter, and the footer, with blanks or escaped line ends between.
-var keyRun = lazyregexp.New(`(?:-----BEGIN [A-Z0-9 ]+-----(?:\\+[nrt]| )*)?(?:(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+)(?:\\+[nrt]| )*)*(?:[A-Za-z0-9+/_%]{40,}={0,2}(?:\\+[nrt]| )*)*([A-Za-z0-9+/_%]{0,39}={0,2})(?:\\+[nrt]| )*(?:-----END [A-Z0-9 ]+-----(?:\\+[nrt]| )*)?`)
+var keyRun = lazyregexp.New(`(?:-----BEGIN [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?(?:(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+)(?:\\{1,4}[nrt]| )*)*(?:[A-Za-z0-9+/_%]{40,}={0,2}(?:\\{1,4}[nrt]| )*)*([A-Za-z0-9+/_%]{0,39}={0,2})(?:\\{1,4}[nrt]| )*(?:-----END [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?`)
 
 // keyPart is the longest such run of a line. A short line of small letters may be a command, as in keyEnd.
 func keyPart(line string) (longest sanitize.Span) {
