@@ -127,9 +127,9 @@ func declared(c Change) bool {
 	case justTest.MatchString(stem(c.Path)):
 		return false
 	}
-	was := c.Removed
+	was := slices.Clone(c.Removed)
 	if c.Status == 'A' {
-		was = c.Added
+		was = slices.Clone(c.Added)
 	}
 	fresh := map[int]bool{}
 	for _, l := range c.Added {
@@ -137,7 +137,7 @@ func declared(c Change) bool {
 	}
 	for i, text := range c.Content {
 		if !fresh[i+1] {
-			was = append(slices.Clip(was), Line{N: i + 1, Text: text})
+			was = append(was, Line{N: i + 1, Text: text})
 		}
 	}
 	l := languageOf(c.Path)
