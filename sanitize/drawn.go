@@ -39,7 +39,10 @@ func Drawn(v string) bool {
 	v = v[:min(len(v), maxWorded)] // enough to tell
 	bare := v
 	if strings.IndexFunc(v, noAlnum) >= 0 {
-		if bare = unsigned(v); len(v) < minSignedValue || len(bare) < minDrawnSigned {
+		if len(v) < minSignedValue {
+			return false
+		}
+		if bare = unsigned(v); len(bare) < minDrawnSigned {
 			return false
 		}
 	} else if hexValue.MatchString(v) && LettersAndDigits(v) && Entropy(v) >= minDrawnHexEntropy {
