@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/prloop/prloop/internal/testkit/pace"
 )
 
 // A value that one place of a change calls a secret is masked in everything that is read or written later, and no word that somebody chose is.
@@ -85,13 +86,14 @@ func TestLearnedTakesOneReading(t *testing.T) {
 	}
 	known.Learn(values...)
 	text := strings.Repeat("x := dial(\""+values[7][:30]+"\", \"api.acme.io\") // nothing of it is known\n", 1<<14)
-	began := time.Now()
-	got := known.Mask(text + values[5])
-	t.Logf("%d values in %d bytes: %v", len(known.Values()), len(text), time.Since(began))
-	if got != text+Redacted {
-		t.Error("it masks something else")
+	few := &Learned{}
+	few.Learn(values[:20]...)
+	mask := func(known *Learned) func() {
+		return func() {
+			if known.Mask(text+values[5]) != text+Redacted {
+				t.Error("it masks something else")
+			}
+		}
 	}
-	if limit := 2 * time.Second; time.Since(began) > limit {
-		t.Errorf("it took %v", time.Since(began))
-	}
+	pace.Within(t, 50, mask(few), mask(known))
 }

@@ -37,6 +37,7 @@ var table = map[string]int{
 	"internal/testkit/eventually": 0, // imports nothing, for tests of every floor
 	"internal/testkit/webhooks":   0, // likewise
 	"internal/testkit/traffic":    0, // likewise
+	"internal/testkit/pace":       0, // likewise
 	"deploy":                      0, // files; its tests read them
 
 	"consensus":           1,

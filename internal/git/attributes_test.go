@@ -157,9 +157,8 @@ func TestAttributesTakeTheirTime(t *testing.T) {
 	r.asked.took = 0
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	if _, err := r.Attributes(ctx, head, none, paths, []string{"one"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
-		t.Errorf("%v after %s", err, time.Since(began))
+	if _, err := r.Attributes(ctx, head, none, paths, []string{"one"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
