@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/github"
 	"github.com/prloop/prloop/internal/store"
 	"github.com/prloop/prloop/orchestrator"
@@ -67,16 +68,16 @@ func (g gatesRuns) Beside(ctx context.Context, target review.Target, head string
 }
 
 // there is the newest status that GitHub has as our word on a commit, by the pull requests that they lead to.
-func (g gatesRuns) there(ctx context.Context, repo review.Repo, head string) (map[int]effects.CommitStatus, error) {
+func (g gatesRuns) there(ctx context.Context, repo review.Repo, head string) (map[int]github.SetBefore, error) {
 	viewer, err := g.Viewer(ctx, repo.Host)
 	if err != nil {
 		return nil, err
 	}
 	set, err := g.Statuses(ctx, repo, head)
-	newest := map[int]effects.CommitStatus{}
+	newest := map[int]github.SetBefore{}
 	for _, s := range slices.Backward(set) {
 		if number := leadsTo(s.Target); number > 0 && effects.Same(s.By, viewer) {
-			newest[number] = s.CommitStatus
+			newest[number] = s
 		}
 	}
 	return newest, err
@@ -92,13 +93,17 @@ func leadsTo(page string) int {
 	return number
 }
 
-// approved reports whether a pull request was approved for the base branch that it has now, by its newest status on record, or was reviewed for one without a
+// approved reports whether a pull request was approved for the base branch that it has now, by its newest status on record, and that holds, or was reviewed for one without a
 // gate. Where nothing is on record, as with the folder of another job of GitHub Actions, GitHub tells what we said: the status what it came to, and the report that it
 // leads to for which branch (threats.md T839).
-func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry, there effects.CommitStatus) (bool, error) {
+func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry, there github.SetBefore) (bool, error) {
 	if approves(newest) {
-		if same, _, err := g.service.sameBase(ctx, pr, newest.Run); err != nil || same {
-			return same, err
+		same, _, err := g.service.sameBase(ctx, pr, newest.Run)
+		if err == nil && same {
+			return g.service.holds(ctx, pr, newest.Run)
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 	if free, err := g.service.ungated(ctx, pr); err != nil || free {
@@ -107,11 +112,19 @@ func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest s
 	if newest.Key != "" || there.State != review.GateSuccess && !(strings.HasPrefix(there.Description, "#") && strings.Contains(there.Description, notApproved)) {
 		return false, nil
 	}
-	return g.service.reported(ctx, g.Client, pr, there.Target)
+	return g.service.reported(ctx, g.Client, pr, there)
 }
 
-// reported reports whether a status leads to the newest report about a pull request, for the base branch that it has now.
-func (s *Service) reported(ctx context.Context, client *github.Client, pr review.PullRequest, page string) (bool, error) {
+// reported reports whether a status leads to the newest report about a pull request, for the base branch that it has now. Nobody who may block requests changes then, and no label
+// of the gate was set or taken off since the status was set: the report does not tell whether it knew of them.
+func (s *Service) reported(ctx context.Context, client *github.Client, pr review.PullRequest, said github.SetBefore) (bool, error) {
+	if pr.Refused {
+		return false, nil
+	}
+	labels, _, err := client.Labelled(ctx, pr, gate.Labels)
+	if err != nil || slices.ContainsFunc(labels, func(e gate.Labelling) bool { return !e.At.Before(said.At) }) {
+		return false, err
+	}
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
 		return false, err
@@ -121,7 +134,7 @@ func (s *Service) reported(ctx context.Context, client *github.Client, pr review
 		return false, err
 	}
 	comments, err := client.CommentsSince(ctx, pr, time.Time{})
-	return err == nil && orchestrator.LastReport(comments, viewer, key, pr, page), err
+	return err == nil && orchestrator.LastReport(comments, viewer, key, pr, said.Target), err
 }
 
 // notApproved is what a status says of another pull request because of which alone it is no success, behind the other's number.

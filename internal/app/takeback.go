@@ -35,8 +35,7 @@ func stands(said []store.Entry) (success effects.CommitStatus, ok bool, err erro
 }
 
 // undue gives the success of a commit that is the head of an open pull request which nobody has approved for the base branch that it has now, as Beside has it, or of
-// which somebody who may block has requested changes since (threats.md T492), or which would not be approved by the answers of then, as a newer run raised something grave on
-// another commit (threats.md T734). said is true where such people, or labels, are known to have said something else since: that takes its own success also from a closed one,
+// which what was approved does not hold any more. said is true where such people, or labels, are known to have said something else since: that takes its own success also from a closed one,
 // which may be open again in a moment (threats.md T865).
 // Where a review of it has to wait that is also one whose base branch then nobody can tell. gated is true where the base branch is known to have a gate now: what was
 // reviewed without one counts for nothing. last is what was set last on the commit.
@@ -63,17 +62,12 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 			return success, last, false, err
 		}
 		undue = same && said || !same && (waits || known)
-		if same && pr.Refused && !said {
-			run, err := s.store.Run(ctx, e.Run)
-			if err != nil && !errors.Is(err, store.ErrNotFound) {
-				return success, last, false, err
-			}
-			undue = run.Result == nil || run.Result.Receipt.ReviewsRead != intake.Standing(pr)
-		}
 		if same && !undue {
-			if undue, err = s.raisedSince(ctx, pr, e.Run); err != nil {
+			due, err := s.holds(ctx, pr, e.Run)
+			if err != nil {
 				return success, last, false, err
 			}
+			undue = !due
 		}
 	} else {
 		undue = true
@@ -86,8 +80,8 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 }
 
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
-// (threats.md T465). One that leads to the report by which it was approved for this base is due, until somebody requests changes: that report does
-// not tell whether it knew of them. One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
+// (threats.md T465). One that leads to the report by which it was approved for this base is due, until somebody requests
+// changes or sets a label of the gate. One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {
@@ -103,8 +97,8 @@ func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.
 	undue = set[0].State == review.GateSuccess
 	number := leadsTo(set[0].Target)
 	if undue && number == pr.Number {
-		approved, err := s.reported(ctx, client, pr, set[0].Target)
-		return set[0].CommitStatus, !approved || pr.Refused, err
+		approved, err := s.reported(ctx, client, pr, set[0])
+		return set[0].CommitStatus, !approved, err
 	}
 	if undue && pr.CrossRepository && number > 0 {
 		other, err := client.PullRequest(ctx, pr.Repo, number)

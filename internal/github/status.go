@@ -104,6 +104,7 @@ type SetBefore struct {
 	effects.CommitStatus
 	By  review.Person
 	URL string
+	At  time.Time
 }
 
 // Statuses are all statuses of the name gate.Context that were set on a commit, the newest first.
@@ -115,7 +116,7 @@ func (c *Client) Statuses(ctx context.Context, repo review.Repo, commit string) 
 		if s.Context == gate.Context && !seen[s.ID] {
 			seen[s.ID] = true
 			said := effects.CommitStatus{State: review.GateState(s.State), Description: s.Description, Target: s.TargetURL}
-			out = append(out, SetBefore{said, s.Creator.person(""), s.URL})
+			out = append(out, SetBefore{said, s.Creator.person(""), s.URL, s.CreatedAt})
 		}
 		return nil
 	})
@@ -131,6 +132,7 @@ type restStatus struct {
 	URL, Context, State, Description string
 	TargetURL                        string `json:"target_url"`
 	Creator                          *restUser
+	CreatedAt                        time.Time `json:"created_at"`
 }
 
 const labelsQuery = `query Labelled($owner: String!, $name: String!, $number: Int!, $before: String) {
