@@ -146,7 +146,11 @@ func (s *Service) takeBack(ctx context.Context, pr review.PullRequest, waits, sa
 			return err
 		}
 	}
-	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("Not reviewed yet: #%d", pr.Number), Target: pr.URL} // the page of another pull request with the commit says what that one came to
+	what := "Not reviewed yet"
+	if leadsTo(status.Target) == pr.Number {
+		what = "To be reviewed again"
+	}
+	status = effects.CommitStatus{State: review.GateError, Description: fmt.Sprintf("%s: #%d", what, pr.Number), Target: pr.URL} // the page of another pull request with the commit says what that one came to
 	key := effects.StatusKey(pr.Repo.Host+"/"+pr.Repo.String(), "not yet/"+hex.EncodeToString(randomBytes(16)))
 	if unsaid(last) && last.Target == (review.Target{Repo: pr.Repo, PR: pr.Number}) {
 		key = last.Key

@@ -64,7 +64,7 @@ func TestASuccessThatComesBack(t *testing.T) {
 			if err := h.repo.MoveBranch("topic-7", first); err != nil {
 				t.Fatal(err)
 			}
-			if said := h.status(first, "error"); said != "Not reviewed yet: #7" {
+			if said := h.status(first, "error"); said != "To be reviewed again: #7" {
 				t.Errorf("%q", said)
 			}
 			s.stop(t, syscall.SIGTERM)
@@ -149,7 +149,7 @@ func TestASuccessThatComesBackUnseen(t *testing.T) {
 	if data, err := os.ReadFile(at("asked")); err == nil {
 		asked = len(data)
 	}
-	if !slices.ContainsFunc(said, func(s forge.Status) bool { return s.SHA == first && s.Description == "Not reviewed yet: #7" }) || asked != 3 {
+	if !slices.ContainsFunc(said, func(s forge.Status) bool { return s.SHA == first && s.Description == "To be reviewed again: #7" }) || asked != 3 {
 		t.Errorf("reviewers were asked %d times, and the statuses are %+v", asked, said)
 	}
 	s.stop(t, syscall.SIGTERM)

@@ -115,7 +115,7 @@ func TestApprovedForAnotherBranch(t *testing.T) {
 				})
 			}
 			retarget(t, p, "main")
-			if said := h.status(p.HeadSHA(), "error", "failure"); name != "no webhooks" && said != "Not reviewed yet: #8" {
+			if said := h.status(p.HeadSHA(), "error", "failure"); name != "no webhooks" && said != "To be reviewed again: #8" {
 				t.Errorf("%q", said)
 			}
 			if strings.HasPrefix(name, "paused") {
@@ -133,10 +133,10 @@ func TestApprovedForAnotherBranch(t *testing.T) {
 func TestAnyEventTellsOfAnotherBranch(t *testing.T) {
 	ofAnAttack(t)
 	t.Parallel()
-	for name, happens := range map[string]func(h *hall, p *forge.PullRequest) (waits string){
+	for name, happens := range map[string]func(h *hall, p *forge.PullRequest) (says string){
 		"another pull request": func(h *hall, _ *forge.PullRequest) string {
 			h.open(10, func(s *forge.PullSpec) { s.Base, s.Head, s.HeadRef = nil, nil, "shared" })
-			return "#10"
+			return "Not reviewed yet: #10"
 		},
 		"a head that comes back": func(h *hall, p *forge.PullRequest) string {
 			first := p.HeadSHA()
@@ -147,7 +147,7 @@ func TestAnyEventTellsOfAnotherBranch(t *testing.T) {
 			if err := h.repo.MoveBranch("shared", first); err != nil {
 				h.t.Fatal(err)
 			}
-			return "#8"
+			return "To be reviewed again: #8"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,8 +166,8 @@ func TestAnyEventTellsOfAnotherBranch(t *testing.T) {
 				_, err := os.Stat(filepath.Join(h.home, "hangs"))
 				return err == nil
 			})
-			waits := happens(h, p)
-			if said := h.status(sha, "error"); said != "Not reviewed yet: "+waits {
+			says := happens(h, p)
+			if said := h.status(sha, "error"); said != says {
 				t.Errorf("%q", said)
 			}
 			s.stop(t, syscall.SIGTERM)
@@ -250,7 +250,7 @@ func TestASuccessThatNoRecordTellsOf(t *testing.T) {
 	h.run("restore", backup)
 	retarget(t, p, "main")
 	s = h.serve("", append(args, "--quiet-hours", quietNow())...)
-	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #8" {
+	if said := h.status(p.HeadSHA(), "error"); said != "To be reviewed again: #8" {
 		t.Errorf("%q", said)
 	}
 	s.stop(t, syscall.SIGTERM)
@@ -859,7 +859,7 @@ func TestRefusedWhileNothingCanBeReviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.AddReview(forge.Review{Author: "mona", Association: "COLLABORATOR", State: "CHANGES_REQUESTED", Body: "This drops the database."})
-	if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #8" {
+	if said := h.status(p.HeadSHA(), "error"); said != "To be reviewed again: #8" {
 		t.Errorf("%q", said)
 	}
 	s.stop(t, syscall.SIGTERM)
@@ -932,7 +932,7 @@ func TestAForkApprovedElsewhere(t *testing.T) {
 			h.settled(2)
 			h.status(p.HeadSHA(), "success")
 			change(t, p)
-			if said := h.status(p.HeadSHA(), "error"); said != "Not reviewed yet: #18" {
+			if said := h.status(p.HeadSHA(), "error"); said != "To be reviewed again: #18" {
 				t.Errorf("%q", said)
 			}
 			s.stop(t, syscall.SIGTERM)
