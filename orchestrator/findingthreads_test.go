@@ -350,9 +350,8 @@ func TestGoneIsWhatEveryWordingQuotes(t *testing.T) {
 		}
 		in := raised(nil, one)
 		in.Snapshot.Range.Head = headSHA
-		got, _, err := l.became(t.Context(), in.Snapshot)
-		if err != nil || (len(got) == 1) != c.gone {
-			t.Errorf("%+v: %v, %v", c, got, err)
+		if err := l.became(t.Context(), &in.Snapshot); err != nil || (len(in.Snapshot.Gone) == 1) != c.gone {
+			t.Errorf("%+v: %v, %v", c, in.Snapshot.Gone, err)
 		}
 	}
 }

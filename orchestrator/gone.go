@@ -14,11 +14,11 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// became tells which threads are gone, whose quoted code stood in their file and does not any more, white space folded, and in which grave ones code stands as it did, or in another file. One
+// became keeps which threads are gone, whose quoted code stood in their file and does not any more, white space folded, and in which grave ones code stands as it did, or in another file. One
 // without a quote is not gone, nor one that quotes what was taken away, and one of which we maintained the finding where its quote was gone is not gone for that reason.
-func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []string, err error) {
+func (l *Loop) became(ctx context.Context, snap *Snapshot) error {
 	if snap.Conversation == nil {
-		return nil, nil, nil
+		return nil
 	}
 	c := snap.checker(l.History, l.Learned)
 	for _, t := range snap.Conversation.Threads {
@@ -30,15 +30,18 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 		}
 		file, err := c.Read(ctx, snap.Range.Head, name)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if grave {
 			stands, err := l.standsAsItDid(ctx, c, snap.Range.Head, t, file)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			if stands {
-				unchanged = append(unchanged, t.ID)
+				snap.Unchanged = append(snap.Unchanged, t.ID)
+				if l.untouched(ctx, snap.Range.Head, t) {
+					snap.Untouched = append(snap.Untouched, t.ID)
+				}
 				continue
 			}
 		}
@@ -46,29 +49,38 @@ func (l *Loop) became(ctx context.Context, snap Snapshot) (gone, unchanged []str
 			continue
 		}
 		if lost, err := l.lost(ctx, c, t, file); err != nil {
-			return nil, nil, err
+			return err
 		} else if !lost {
 			continue
 		}
 		if grave {
 			moved, err := l.moved(ctx, c, snap.Range.Head, t, name)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			if moved {
-				unchanged = append(unchanged, t.ID)
+				snap.Unchanged = append(snap.Unchanged, t.ID)
 				continue
 			}
 		}
 		before, err := l.goneAt(ctx, c, t, t.Maintained)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if !before {
-			gone = append(gone, t.ID)
+			snap.Gone = append(snap.Gone, t.ID)
 		}
 	}
-	return gone, unchanged, nil
+	return nil
+}
+
+// untouched reports whether nothing has changed in the file of a thread since its commit. Where that is gone, as after a forced push, something may have.
+func (l *Loop) untouched(ctx context.Context, head string, t conversation.Thread) bool {
+	if t.Head == head {
+		return true
+	}
+	d, err := l.History.Diff(ctx, t.Head, head)
+	return err == nil && !slices.ContainsFunc(d.Files, func(f diff.File) bool { return spelling.Name(f.Path) == t.File || spelling.Name(f.OldPath) == t.File })
 }
 
 // standsAsItDid reports whether code that a thread says something grave about stands in its file at the head where it stood, white space aside: the lines of what it quotes, or

@@ -32,7 +32,7 @@ type cure struct {
 const goneReason = "the code this was about is gone, and nobody who read the whole change found the problem again"
 
 // cures are the threads whose finding is gone: nobody raised it again although enough reviewers read the whole change, and the code it
-// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a judge maintains, and what somebody who may block contradicts who saw the changed
+// quoted does not stand in the file any more, a fix of this run is said to cure it, or a judge shows code that cures it. What is only not found again stays open. So does what a fix in other files alone is said to cure (threats.md T874), what a judge maintains, and what somebody who may block contradicts who saw the changed
 // code (threats.md T515), and what a review of a change to another branch opened (threats.md T788).
 func (j verdict) cures() (out []cure) {
 	s := j.in.Snapshot.Conversation
@@ -49,7 +49,7 @@ func (j verdict) cures() (out []cure) {
 			j.in.Snapshot.persons().Contradicts(t, j.in.Snapshot.Range.Head) {
 			continue
 		}
-		if fixed := j.fixed(t); fixed != nil && !j.saidLater(t) {
+		if fixed := j.fixed(t); fixed != nil && !j.saidLater(t) && !slices.Contains(j.in.Snapshot.Untouched, t.ID) {
 			out = append(out, cure{thread: i, reason: "a fix of prloop's cured it, and nobody who read the whole change found it again: " + fixed.Text, commit: fixed.Commit})
 		} else if slices.Contains(j.in.Snapshot.Gone, t.ID) && !j.unheardOf(t) {
 			out = append(out, cure{thread: i, reason: goneReason, commit: j.in.Snapshot.Range.Head})

@@ -27,10 +27,11 @@ type Snapshot struct {
 	// Pretenders are logins whose comments carry the marker but are not authentically ours (decision 2), sorted.
 	Pretenders []string `json:"pretenders"`
 	// Conversation is what we remember of our threads; nil for a local range. Gone are those, by id, whose quoted code does not stand in
-	// their file any more, Unchanged those about something grave in which it stands as it did, or in another file.
+	// their file any more, Unchanged those about something grave in which it stands as it did, or in another file, Untouched those of them in whose file nothing has changed.
 	Conversation *conversation.State `json:"conversation,omitempty"`
 	Gone         []string            `json:"gone,omitempty"`
 	Unchanged    []string            `json:"unchanged,omitempty"`
+	Untouched    []string            `json:"untouched,omitempty"`
 	// Voided, Returned and Uncured are what voided gives.
 	Voided   []string          `json:"voided,omitempty"`
 	Returned []string          `json:"returned,omitempty"`
@@ -198,8 +199,7 @@ func (l *Loop) read(ctx context.Context, snap *Snapshot, req Request, left time.
 		if err = l.passedOver(ctx, req, snap); err != nil {
 			return err
 		}
-		snap.Gone, snap.Unchanged, err = l.became(ctx, *snap)
-		return err
+		return l.became(ctx, snap)
 	})
 }
 

@@ -47,7 +47,7 @@ var languages = []*language{
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
-		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart)\(|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
+		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart|Init)\(|\bflag\.(CommandLine\.)?Set\([^"]|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, replaces: true,

@@ -200,6 +200,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 		{"Python: what tests honestly do", []Change{changed("tests/test_a.py", nil, one("unittest.TestCase.maxDiff = None", "    suite = unittest.TestSuite()", "    def run(self, args):", "    sys.argv = ['shop', '-q']",
 			"        sys.exit(0)", "    sys.exit(main())", "    loaded = unittest.defaultTestLoader", "    assert TestResult.objects == []"))}, []string{"changed"}},
 		{"Go: a flag of the runner", []Change{changed("a_test.go", nil, one(`	flag.Set("test.run", "^$")`, `	flag.Lookup("test.skip").Value.Set(".")`, `	os.Args = append(os.Args, "-test.run=^$")`))}, []string{"skipped", "skipped", "skipped"}},
+		{"Go: a flag of the runner by another name", []Change{add("a_test.go", "func init() {", "	testing.Init()", "	_ = flag.CommandLine.Set(name, value)", `	flag.Set("verbose", "1")`)}, []string{"skipped", "skipped"}},
 		{"Go: a runner of its own", []Change{changed("a_test.go", nil, one("	testing.Main(match, nil, nil, nil)", "	syscall.Exit(0)"))}, []string{"skipped", "skipped"}},
 		{"Go: what tests honestly do", []Change{changed("a_test.go", nil, one(`	os.Args = []string{"shop", "-q"}`, `	cmd := exec.Command(os.Args[0], "-test.run=TestHelper")`, `	flag.Set("v", "2")`, `	verbose := flag.Lookup("test.v") != nil`, "	os.Exit(1)"))}, []string{"changed"}},
 		{"JavaScript: globals that are nothing", []Change{changed("a.test.js", nil, one("globalThis.it = () => {};", "global['describe'] = f", "window.test = async () => {}", "it = noop", "Object.defineProperty(globalThis, 'it', {})",
