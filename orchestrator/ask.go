@@ -190,6 +190,13 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 	if r := answer.Reviewer; r != nil {
 		check := snap.checker(l.History, l.Learned)
 		findings, notes := req.scores().Raise(r.Findings)
+		if limit := plan.limits(req).Findings; plan.Kind == review.KindBuiltin && limit > 0 {
+			over := 0
+			if findings, over = req.scores().Within(findings, limit); over > 0 {
+				r.Omitted, answer.Receipt.Omitted = r.Omitted+over, answer.Receipt.Omitted+over
+				notes = append(notes, fmt.Sprintf("%s beyond the limit of %d (limits.max_output_issues)", plural(over, "finding is left out:", "findings are left out:"), limit))
+			}
+		}
 		r.Findings, r.Issues = findings, review.Count(findings)
 		answer.Receipt.Notes = append(answer.Receipt.Notes, notes...)
 		report.Evidence = make([]evidence.Result, len(r.Findings))
@@ -261,10 +268,7 @@ func (l *Loop) task(req Request, round int, plan AgentPlan, snap Snapshot) revie
 	t := review.Task{
 		Version: review.TaskVersion, Role: plan.Role, Agent: plan.Name, PRNumber: req.Target.PR, Run: req.Run, Round: round,
 		Repo: req.Target.Repo, BaseSHA: snap.Range.MergeBase, HeadSHA: snap.Range.Head,
-		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: req.Limits,
-	}
-	if plan.Limits != nil {
-		t.Limits = *plan.Limits
+		Title: snap.PR.Title, Body: snap.PR.Body, Prompt: plan.Prompt, Limits: plan.limits(req),
 	}
 	t.Options, t.Settings = l.options(req, plan)
 	if plan.Role == review.RoleCommentsAnalyzer {

@@ -207,6 +207,14 @@ func (r Request) reviewers() []AgentPlan {
 	return out
 }
 
+// limits are what it may spend and say.
+func (a AgentPlan) limits(req Request) review.Limits {
+	if a.Limits != nil {
+		return *a.Limits
+	}
+	return req.Limits
+}
+
 // decides reports whether what an agent finds counts for the verdict: it may have raised what is open (threats.md T842).
 func (a AgentPlan) decides() bool {
 	return a.Role == review.RoleReviewer || a.Role == review.RoleCommand && a.Command.decides()

@@ -302,3 +302,18 @@ func same[T any](t *testing.T, data []byte, dec func([]byte) (T, schema.Notes, e
 		t.Fatal(d)
 	}
 }
+
+// What a corrected answer takes back is added however many findings it has (threats.md T883).
+func TestCorrectedHasRoom(t *testing.T) {
+	refused := []byte(`{"agent":"one","prNumber":"seven","conclusion":"request_changes","findings":[{"id":"A","priority":"P0","category":"logic","file":"a.go","line":1,"title":"Divides by zero","description":"d","suggestion":"s"}]}`)
+	for _, n := range []int{0, 199, 200} {
+		last := make([]review.Finding, n)
+		for i := range last {
+			last[i] = review.Finding{ID: "S", Priority: review.P3, Category: "style", File: "a.go", Title: "Name"}
+		}
+		got, notes := Corrected(refused, last)
+		if len(got) != n+1 || got[n].Priority != review.P0 || got[n].Unconfirmed == "" || len(notes) == 0 {
+			t.Errorf("%d of %d findings, %q", len(got), n+1, notes)
+		}
+	}
+}

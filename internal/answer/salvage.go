@@ -41,7 +41,7 @@ func Blocks(data []byte) bool {
 
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
 // asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
-// plainly deny them, leaves one that stands for it. None of them is counted.
+// plainly deny them, leaves one that stands for it. None of them is counted, nor do they count against what an answer may hold.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
 	return corrected(refused, "findings", findings, SalvageReviewer)
 }
@@ -62,14 +62,14 @@ func corrected(refused []byte, list string, findings []review.Finding, salvage f
 	kept, _ := salvage(refused)
 	for _, f := range kept {
 		again := func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) }
-		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) && len(findings) < schema.MaxFindings {
+		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
 			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
 		}
 	}
 	doubtful := slices.ContainsFunc(kept, Unreadable) && (maySay(refused) || unrated(refused, list, given))
-	if !severe(findings) && len(findings) < schema.MaxFindings && doubtful {
+	if !severe(findings) && doubtful {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.Add("%s", why)

@@ -100,7 +100,7 @@ func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest s
 	if approves(newest) {
 		same, _, err := g.service.sameBase(ctx, pr, newest.Run)
 		if err == nil && same {
-			return g.service.holds(ctx, pr, newest.Run)
+			return g.holds(ctx, pr, newest.Run)
 		}
 		if err != nil {
 			return false, err

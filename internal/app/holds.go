@@ -29,3 +29,19 @@ func (s *Service) holds(ctx context.Context, pr review.PullRequest, run string) 
 	raised, err := s.raisedSince(ctx, pr, run)
 	return !raised, err
 }
+
+// holds is that, where threads are asked for as well: people may have objected there and be heard by no run about the pull request (threats.md T882).
+func (g gatesRuns) holds(ctx context.Context, pr review.PullRequest, run string) (bool, error) {
+	if due, err := g.service.holds(ctx, pr, run); err != nil || !due {
+		return false, err
+	}
+	ended, err := g.service.store.Run(ctx, run)
+	if errors.Is(err, store.ErrNotFound) || err == nil && ended.Result == nil {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	said, err := g.service.Said(ctx, pr, intake.Known{Heard: ended.Result.Receipt.ThreadsRead})
+	return !said, err
+}

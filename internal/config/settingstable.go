@@ -130,7 +130,7 @@ func keys() []key {
 		limits("max_llm_calls", "Model calls of one agent. Without it an ACP agent has 40.", integer(1, 100), func(l *review.Limits) any { return &l.LLMCalls }),
 		limits("max_tool_calls", "Tool calls of one agent. Without it an ACP agent has 100.", integer(0, 500), func(l *review.Limits) any { return &l.ToolCalls }),
 		limits("max_verify_candidates", "Findings of a round that the verifier is asked about, gravest first; the others count as they are.", integer(0, 100), func(l *review.Limits) any { return &l.Candidates }),
-		limits("max_output_issues", "Findings one agent may report. Secrets that the static reviewer finds, and what else it finds that is not P3, or is about security, are not counted; it reports 200 of each.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
+		limits("max_output_issues", "Findings one agent may report; those that add up to one are not counted. Secrets that the static reviewer finds, and what else it finds that is not P3, or is about security, are not counted; it reports 200 of each.", integer(1, 200), func(l *review.Limits) any { return &l.Findings }),
 		limits("max_wall_time_seconds", "Seconds one agent may take. Without it an ACP agent has 600, and a builtin reviewer has 300 where `reasoning_effort` is set or its model's name says that it reasons.", integer(1, 7200), func(l *review.Limits) any { return &l.WallTimeSeconds }),
 		limits("max_idle_seconds", "Seconds of silence after which prloop ends the call of a model, counted from its last byte (a comment of the stream and a thought are bytes too), "+
 			"or an agent that waits for no model. The wall time bounds it too.", integer(1, 7200), func(l *review.Limits) any { return &l.IdleSeconds }),

@@ -135,7 +135,7 @@ func TestScoresAreTheModelsOwn(t *testing.T) {
 	of := func(category string, score int) review.Finding {
 		return review.Finding{ID: category, Category: category, Score: score, OriginalScore: 1, Evidence: "e", File: "a.go"}
 	}
-	s := settler{limit: 15}
+	s := settler{}
 	s.take(review.ReviewerResult{Findings: []review.Finding{of("style", 4), of("security", 7), of("style", 3)}})
 	if len(s.findings) != 3 || s.findings[0].OriginalScore != 0 {
 		t.Errorf("kept are %+v", s.findings)

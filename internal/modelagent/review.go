@@ -61,7 +61,7 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 		return review.ReviewerResult{}, err
 	}
 	s := settler{
-		task: task, limit: limits.Findings, now: o.now().UTC(), notes: notes,
+		task: task, now: o.now().UTC(), notes: notes,
 	}
 	if cut != "" { // what the report must not leave out: that something was not done
 		s.note("The review was not finished: %s.", cut)

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/prloop/prloop/internal/answer"
+	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/review"
 )
 
-// settler brings a model's findings in line with what a builtin reviewer owes: evidence, one severity table, a bounded number.
+// settler brings a model's findings in line with what a builtin reviewer owes: evidence and one severity table.
 // What it changes it says in the report.
 type settler struct {
-	task  review.Task
-	limit int
-	now   time.Time
+	task review.Task
+	now  time.Time
 
 	findings []review.Finding
 	// aside are what could not be read, and what a corrected answer left out.
@@ -74,18 +74,15 @@ func (s *settler) one(f review.Finding) (review.Finding, bool) {
 	return f, true
 }
 
-// result is the answer: most urgent first, no more than allowed, counts and conclusion of what is left.
+// result is the answer: most urgent first, no more than an answer may hold, counts and conclusion of what is left. How many are listed is for who asked, who raises and joins them.
 func (s *settler) result() review.ReviewerResult {
 	score := func(f review.Finding) int { return -f.Score }
 	slices.SortStableFunc(s.findings, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(score(a), score(b)))
 	})
-	over := max(len(s.findings)-s.limit, 0)
-	if over > 0 {
-		s.note("%d findings beyond the limit of %d are not listed.", over, s.limit)
-		s.findings = s.findings[:s.limit]
-	}
-	s.findings = append(s.findings, s.aside...)
+	listed := s.findings[:min(len(s.findings), max(schema.MaxFindings-len(s.aside), 0))]
+	over := len(s.findings) - len(listed)
+	s.findings = append(listed, s.aside...)
 	r := review.ReviewerResult{
 		Agent: s.task.Agent, PRNumber: s.task.PRNumber, Issues: review.Count(s.findings), Findings: s.findings, Omitted: over, Earlier: s.earlier, FullReport: withNotes(s.report, s.notes),
 	}

@@ -128,3 +128,23 @@ func TestRaiseLeavesItsInput(t *testing.T) {
 		t.Errorf("%+v %q", in[0], notes)
 	}
 }
+
+func TestWithin(t *testing.T) {
+	unread := of("style", 9)
+	unread.Unconfirmed = "could not be read"
+	one := of("performance", 4)
+	for name, c := range map[string]struct {
+		findings []review.Finding
+		want     []string
+		over     int
+	}{
+		"most urgent first":          {[]review.Finding{of("style", 5), of("logic", 9), of("docs", 7)}, []string{"logic P0 9", "docs P1 7"}, 1},
+		"what is joined is kept":     {append(many(4, 4), of("logic", 9), of("docs", 7), one), []string{"logic P0 9", "docs P1 7", "style P3 4", "style P3 4", "style P3 4", "style P3 4"}, 1},
+		"what nobody confirmed, too": {[]review.Finding{of("logic", 10), of("docs", 7), unread}, []string{"logic P0 10", "style P0 9", "docs P1 7"}, 0},
+	} {
+		kept, over := rules(false, 4).Within(c.findings, 2)
+		if d := cmp.Diff(c.want, brief(kept)); d != "" || over != c.over {
+			t.Errorf("%s: %d left out\n%s", name, over, d)
+		}
+	}
+}
