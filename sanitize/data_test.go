@@ -108,6 +108,8 @@ func TestRedactTable(t *testing.T) {
 		{"a private key of Ethereum is not", `private_key = "0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"`, `private_key = "[REDACTED]"`},
 		{"a value that is sealed for one controller", "kind: SealedSecret\n  password: AgB" + strings.Repeat("q7Rz2Lm9Xc4Vb8Nt1Wk6+/aZ", 23), "kind: SealedSecret\n  password: AgB" + strings.Repeat("q7Rz2Lm9Xc4Vb8Nt1Wk6+/aZ", 23)},
 		{"a shorter one of that form", "password: AgBq7Rz2Lm9Xc4Vb8Nt1Wk6", "password: [REDACTED]"},
+		{"one that is enveloped for a key", "token: ENC[PKCS7,MIIBiQYJKoZIhvcNAQcDoII" + strings.Repeat("q7Rz2Lm9Xc4Vb8Nt1Wk6+/aZ", 9) + "]", "token: ENC[PKCS7,MIIBiQYJKoZIhvcNAQcDoII" + strings.Repeat("q7Rz2Lm9Xc4Vb8Nt1Wk6+/aZ", 9) + "]"},
+		{"a private key in its encoding", "token: ENC[PKCS7,MIIBiQYJKoZIhvcNAQEBBQAE" + strings.Repeat("q7Rz2Lm9Xc4Vb8Nt1Wk6+/aZ", 9) + "]", "token: ENC[PKCS7,[REDACTED]]"},
 		{"an object of Xcode", "7A1B2C3D4E5F60718293A4B5 /* TokenStore.swift */,", "7A1B2C3D4E5F60718293A4B5 /* TokenStore.swift */,"},
 		{"a package of Hex", `"guardian_tokens": {:hex, :guardian_tokens, "2.0.0", "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f9", [:mix], [], "hexpm", "1f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"},`, `"guardian_tokens": {:hex, :guardian_tokens, "2.0.0", "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f9", [:mix], [], "hexpm", "1f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"},`},
 		{"a migration by its id", "1a2b3c4d5e6f_add_api_key.py", "1a2b3c4d5e6f_add_api_key.py"},

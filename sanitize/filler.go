@@ -110,10 +110,10 @@ func inWords(v string) bool {
 func saysNoKey(v string) bool { return noKeyNeeded.MatchString(v) }
 
 // isPublic reports whether a value is made to be seen by everybody: an address of Ethereum, a value that Bitnami's controller alone opens, which
-// begins with the length of its key, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, the name of an image by its version, commit or digest,
+// begins with the length of its key, one that is enveloped for a key, as hiera-eyaml keeps them, a key of Stripe's kind for pages that customers load, a token of Mapbox's for pages, the name of an image by its version, commit or digest,
 // a date with its time, a type that is named after an algorithm, the name of a constraint, or a form that has no room for a secret.
 func isPublic(v string) bool {
-	return address.MatchString(v) || sealedValue.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v) || constraint.MatchString(v) || noRoom.MatchString(v)
+	return address.MatchString(v) || sealedValue.MatchString(v) || enveloped.MatchString(v) || publishable(v) || mapToken.MatchString(v) || image.MatchString(v) || moment.MatchString(v) || typeOfKey.MatchString(v) || constraint.MatchString(v) || noRoom.MatchString(v)
 }
 
 // publishable reports whether a value is a key for pages that customers load. Keys of Courier begin so too, are secret, and have no small letter.
@@ -133,6 +133,7 @@ var (
 	address        = lazyregexp.New(`^0x[0-9a-fA-F]{40}$`)                                   // private keys are longer
 	mapToken       = lazyregexp.New(`^pk\.eyJ1Ijoi[0-9A-Za-z_-]{8,200}\.[0-9A-Za-z_-]{22}$`) // {"u":" first, as no JWT has; secret ones begin with sk.
 	sealedValue    = lazyregexp.New(`^Ag[A-D][0-9A-Za-z+/]{500,}={0,2}$`)
+	enveloped      = lazyregexp.New(`^MII[0-9A-Za-z+/]{3}YJKoZIhvcNAQcDoII[0-9A-Za-z+/]{100,}={0,2}$`) // enveloped data of PKCS #7 in DER
 	publishableKey = lazyregexp.New(`^(?:live|test)_[0-9A-Za-z]{10,}$`)
 	image          = lazyregexp.New(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]{2,5})?(?:/[a-z0-9._-]+)+(?::(?:[a-z]{1,10}-)?(?:[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+){1,3}))?(?:@sha256:[0-9a-f]{64})?$`)
 	// moment is a date with its time, as RFC 3339 writes it or near enough; momentDate is its first word where a blank follows, momentRest the rest in quotes.
