@@ -263,7 +263,7 @@ func (j *fixing) try(ctx context.Context, try int, from string, setback *review.
 		if work, err = j.guard(ctx, work); err != nil {
 			return review.FixWork{}, err
 		}
-		refused, err := l.overwritten(ctx, in.Snapshot.Range.Head, work.Tip)
+		refused, err := l.valued(ctx, in.Snapshot.Range.Head, work.Tip, work.Commits)
 		if err != nil {
 			return review.FixWork{}, err
 		}

@@ -299,6 +299,7 @@ func TestMasksAreNotPushed(t *testing.T) {
 		return map[string][]review.Finding{"alpha": {f}, "beta": nil}
 	}
 	s.says[sha(1)] = both(at(review.P1, 10, "F", leak))
+	s.text = "k = \"" + planted + "\"\n"
 	head := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n"
 	s.diffs["1..2"] = head + "-k = \"" + planted + "\"\n+key = \"[REDACTED]\"\n"
 	s.diffs["1..4"] = strings.Replace(head, "+1 @@", "+0,0 @@", 1) + "-k = \"" + planted + "\"\n" + strings.NewReplacer("a.go", "b.go", "-1 ", "-0,0 ").Replace(head) + "+k = \"[REDACTED]\"\n"

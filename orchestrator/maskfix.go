@@ -15,9 +15,6 @@ const ruleMasked = "masked-value"
 // overwritten refuses work between two commits, of a fixer or of a scheduled agent, that writes masks over values: a model that is shown a mask and writes whole files or
 // lines puts it there. The builtin agents' tools do not let it; others work in their clone by their own means (threats.md T792).
 func (l *Loop) overwritten(ctx context.Context, from, tip string) (refused []review.Refusal, err error) {
-	if tip == "" {
-		return nil, nil
-	}
 	d, err := l.History.Diff(ctx, from, tip)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,6 +66,8 @@ type stage struct {
 	forge Forge
 	// reading is how long it takes to read a file.
 	reading time.Duration
+	// text is what files hold; lines without a word of their own where it is empty.
+	text string
 	// learned is the loop's.
 	learned *sanitize.Learned
 }
@@ -97,7 +100,7 @@ func (s *stage) ReadFile(ctx context.Context, _, _ string) ([]byte, error) {
 		case <-time.After(s.reading):
 		}
 	}
-	return []byte(strings.Repeat("line\n", 200)), nil
+	return []byte(cmp.Or(s.text, strings.Repeat("line\n", 200))), nil
 }
 func (s *stage) Diff(_ context.Context, a, b string) (*diff.Diff, error) {
 	return diff.Parse(s.diffs[a[:1]+".."+b[:1]])

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckWork holds what the agent of a scheduled command said against the repository, as answers in a review are, before any of it is stored: credentials, evidence,
-// identity, the command's bounds, secrets, masks in the place of values, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential:
+// identity, the command's bounds, secrets, masks in the place of values, secrets that it brings, and that the review of its pull request would read what it wrote. What stands is left in the answer; the rest is told apart. Nothing is left of work whose agent held a credential:
 // failed is how asking it ended, sanitize.ErrKnownSecret where a message of its commits held one.
 func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o review.JobOrder, w review.JobWork, failed error) (review.JobWork, error) {
 	if failed != nil && !errors.Is(failed, sanitize.ErrKnownSecret) {
@@ -20,7 +20,7 @@ func (l *Loop) CheckWork(ctx context.Context, req Request, plan AgentPlan, o rev
 	if err != nil {
 		return w, err
 	}
-	refused, err := l.overwritten(ctx, o.From, w.Tip)
+	refused, err := l.valued(ctx, o.From, w.Tip, w.Commits)
 	if err != nil {
 		return w, err
 	}

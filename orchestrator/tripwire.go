@@ -68,14 +68,7 @@ func (l *Loop) held(ctx context.Context, said any, from, tip string, commits []r
 
 // committed names the kind of the credential that an agent's commits hold a part of.
 func (l *Loop) committed(ctx context.Context, from, tip string, commits []review.FixCommit) (kind string, err error) {
-	changes := [][2]string{{from, tip}}
-	if len(commits) > 1 { // a branch keeps what a later commit takes back
-		for _, c := range commits {
-			changes = append(changes, [2]string{from, c.SHA})
-			from = c.SHA
-		}
-	}
-	for _, c := range changes {
+	for _, c := range changes(from, tip, commits) {
 		d, err := l.History.Diff(ctx, c[0], c[1])
 		if err != nil {
 			return "", err
@@ -85,6 +78,18 @@ func (l *Loop) committed(ctx context.Context, from, tip string, commits []review
 		}
 	}
 	return "", nil
+}
+
+// changes are the pairs of commits whose differences a push of work makes known: the whole, and each commit where there are several.
+func changes(from, tip string, commits []review.FixCommit) [][2]string {
+	out := [][2]string{{from, tip}}
+	if len(commits) > 1 { // a branch keeps what a later commit takes back
+		for _, c := range commits {
+			out = append(out, [2]string{from, c.SHA})
+			from = c.SHA
+		}
+	}
+	return out
 }
 
 // caught is what is left of an answer that held a credential, or whose commits did: who gave it and what it cost.
