@@ -61,7 +61,7 @@ func planCommand(s config.Settings, id string, at review.Place, dir string) (orc
 		return orchestrator.AgentPlan{}, err
 	}
 	p := planned(s, c.Agent, review.RoleCommand, dir)
-	p.Name, p.Lens, p.Prompt, p.Effort, p.Limits = orchestrator.CommandAgent(c.ID), "", c.Prompt, c.Effort, &c.Limits
+	p.Name, p.Lens, p.Prompt, p.Effort, p.Limits = orchestrator.CommandAgent(c.ID), "", sanitize.Mask(c.Prompt), c.Effort, &c.Limits
 	if p.Kind == review.KindBuiltin {
 		p.Temperature = c.Temperature
 	}
@@ -71,7 +71,7 @@ func planCommand(s config.Settings, id string, at review.Place, dir string) (orc
 		floor = ""
 	}
 	p.Command = &orchestrator.CommandPlan{
-		ID: c.ID, Title: strings.TrimSpace(c.Title), Format: c.Format, Floor: floor, Mode: review.OutputMode(c.Mode), Type: review.CommentType(c.CommentType), Counts: c.Counts,
+		ID: c.ID, Title: sanitize.Mask(strings.TrimSpace(c.Title)), Format: c.Format, Floor: floor, Mode: review.OutputMode(c.Mode), Type: review.CommentType(c.CommentType), Counts: c.Counts,
 		Files: c.Files, DiffLines: c.DiffLines, Findings: c.Findings, Include: c.Paths.Include, Exclude: c.Paths.Exclude, Tools: c.Tools, Place: at,
 	}
 	return p, nil

@@ -13,15 +13,17 @@ import (
 	"github.com/prloop/prloop/internal/modelagent"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
-// plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only.
+// plan turns settings into the agents of a run. The comments analyzer takes part on pull requests only. What settings say in words for agents is masked wherever a plan is
+// made: the run keeps it, and agents that are no models of prloop's are given it as it is (threats.md T879).
 func plan(s config.Settings, target review.Target, dir string) []orchestrator.AgentPlan {
 	var out []orchestrator.AgentPlan
 	for _, a := range s.Reviewers {
 		p := planned(s, a, review.RoleReviewer, dir)
 		if a.Use != review.KindStatic {
-			p.Prompt = s.FullPrompt
+			p.Prompt = sanitize.Mask(s.FullPrompt)
 		}
 		out = append(out, p)
 	}
@@ -66,7 +68,7 @@ func planQuick(s config.Settings, o Order) *orchestrator.QuickPlan {
 		return nil
 	}
 	p := orchestrator.QuickPlan{Tier: s.Quick.Tier, Triggers: s.Quick.Triggers, Scout: planned(s, s.Scout, review.RoleScout, o.Dir), Limits: s.Quick.Limits}
-	p.Scout.Lens, p.Scout.Limits, p.Scout.Prompt = "", nil, s.Quick.Prompt
+	p.Scout.Lens, p.Scout.Limits, p.Scout.Prompt = "", nil, sanitize.Mask(s.Quick.Prompt)
 	return &p
 }
 
@@ -77,7 +79,8 @@ func planFind(s config.Settings, o Order) *orchestrator.FindPlan {
 		return nil
 	}
 	p := orchestrator.FindPlan{
-		Agent: planned(s, s.Finder, review.RoleFinder, o.Dir), Limits: d.Limits, DiscoveryTokens: d.Tokens, ExtractTokens: d.ExtractTokens, Prompt: d.Prompt, ExtractPrompt: d.ExtractPrompt,
+		Agent: planned(s, s.Finder, review.RoleFinder, o.Dir), Limits: d.Limits, DiscoveryTokens: d.Tokens, ExtractTokens: d.ExtractTokens,
+		Prompt: sanitize.Mask(d.Prompt), ExtractPrompt: sanitize.Mask(d.ExtractPrompt),
 		Bounds: discovery.Bounds{Fragments: d.Fragments, Chars: d.ExcerptChars, Dirs: d.Dirs, Entries: d.Entries}, Always: d.Folders, Full: d.Full, Quick: d.Quick,
 	}
 	p.Agent.Lens, p.Agent.Limits = "", nil

@@ -80,3 +80,28 @@ func TestPlanMasksWhatStandsBehindACommand(t *testing.T) {
 		}
 	}
 }
+
+// So is what settings say in words for agents, whoever wrote it (threats.md T879).
+func TestPlanMasksWhatSettingsSay(t *testing.T) {
+	const token, password = "ghp_0123456789abcdefghijABCDEFGHIJ012345", "Zq8RnB5mK2vXw4Tj"
+	const words = "Look, with the token " + token + ".\nLog in with password: " + password
+	said := `{prompt: "` + strings.ReplaceAll(words, "\n", `\n`) + `"`
+	s, err := config.Resolve(config.Input{
+		Operator:   &config.File{Name: "/op/config.yml", Data: []byte("base_url: http://127.0.0.1:1/v1\nmodel: m\n")},
+		Repository: &config.File{Name: ".reviewerc", Data: []byte("version: 1\ntier: auto\nfull: " + said + "}\nquick: " + said + "}\ndiscovery: " + said + ", full: true, extract_prompt: \"token: " + token + "\"}\ncommands:\n  - " + said + ", id: c, title: \"Own " + token + "\"}\nreview: {run: [c]}\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, _, err := Order{}.planAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := agents[len(agents)-1]
+	quick, find := planQuick(s, Order{}), planFind(s, Order{})
+	for _, text := range []string{agents[0].Prompt, last.Prompt, last.Command.Title, quick.Scout.Prompt, find.Prompt, find.ExtractPrompt} {
+		if !strings.Contains(text, "[REDACTED]") || strings.Contains(text, token) || strings.Contains(text, password) {
+			t.Errorf("%q", text)
+		}
+	}
+}
