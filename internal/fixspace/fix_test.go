@@ -526,7 +526,7 @@ func TestWhatLinksLeadToIsProtected(t *testing.T) {
 	}
 	w.script("echo 'assert 1' >checks/a.py")
 	work := w.fix(w.order("checks/a.py"))
-	if work.Tip == "" || len(work.Tests) != 1 || !strings.Contains(work.Tests[0], "checks/a.py: existing tests changed, to which a symbolic link leads from tests/a.py") {
+	if work.Tip == "" || len(work.Tests) != 1 || !strings.Contains(work.Tests[0], "`checks/a.py`: existing tests changed, to which a symbolic link leads from `tests/a.py`") {
 		t.Errorf("%q, %q, refused: %+v", work.Tip, work.Tests, work.Refusals)
 	}
 	changed, added, err := Tests(t.Context(), w.workspace.Repo, w.base, work.Tip)

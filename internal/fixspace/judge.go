@@ -118,7 +118,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 		return err
 	}
 	for _, t := range standing.included.Links.Tests(whole) {
-		work.Tests = append(work.Tests, t.Path+": "+t.String())
+		work.Tests = append(work.Tests, spelling.Code(t.Path)+": "+t.String())
 	}
 	work.refuse(pushpolicy.Check(whole, pushpolicy.Limits{}, o.Allow, paths)...)
 	work.refuse(standing.check(whole, o.Allow)...)
@@ -151,7 +151,7 @@ func (b *Workspace) police(ctx context.Context, o review.FixOrder, tip string, w
 // mostBeside is how many files a note names.
 const mostBeside = 20
 
-// spelled lists names.
+// spelled lists names, as code.
 func spelled(names []string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -161,7 +161,7 @@ func spelled(names []string) string {
 		case i > 0:
 			b.WriteString(", ")
 		}
-		b.WriteString(spelling.Name(name))
+		b.WriteString(spelling.Code(name))
 	}
 	return b.String()
 }

@@ -254,7 +254,7 @@ func TestRefusalsNamePathAndReason(t *testing.T) {
 	got := Check([]Change{edit("web/package.json"), {Path: "a_test.go", Status: 'M', OldMode: 0o100644, NewMode: 0o100644, Added: lines(3, "\tt.Skip()")}}, Limits{}, nil, nil)
 	want := []review.Refusal{
 		{Rule: RuleProtectedPath, Path: "web/package.json", Detail: "it is a package manifest or a lock file"},
-		{Rule: RuleSkippedTest, Path: "a_test.go", Detail: "a test does not run any more: t.Skip( (line 3)"},
+		{Rule: RuleSkippedTest, Path: "a_test.go", Detail: "a test does not run any more: `t.Skip(` (line 3)"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

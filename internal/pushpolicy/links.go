@@ -90,7 +90,7 @@ func (l *Links) protected(name string, why func(string) string) string {
 	aliases, all := l.aliases(name)
 	for _, alias := range aliases {
 		if w := why(alias); w != "" {
-			return fmt.Sprintf("a symbolic link leads to it from %s: %s", spelling.Name(alias), w)
+			return fmt.Sprintf("a symbolic link leads to it from %s: %s", spelling.Code(alias), w)
 		}
 	}
 	if !all {
@@ -120,7 +120,7 @@ func (l *Links) altered(c Change) []TestChange {
 			found := altered(as)
 			for i := range found {
 				found[i].Path = c.Path
-				found[i].Detail += ", to which a symbolic link leads from " + spelling.Name(alias)
+				found[i].Detail += ", to which a symbolic link leads from " + spelling.Code(alias)
 			}
 			if len(found) > 0 {
 				return found

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/spelling"
 )
 
 // linked are links by their names.
@@ -33,7 +35,7 @@ func TestWhatLinksLeadTo(t *testing.T) {
 		for _, r := range in.Check([]Change{{Path: name, Status: 'M'}}, nil) {
 			got = r.Detail
 		}
-		if from == "" && got != "" || from != "" && !strings.HasPrefix(got, "a symbolic link leads to it from "+from+": ") {
+		if from == "" && got != "" || from != "" && !strings.HasPrefix(got, "a symbolic link leads to it from "+spelling.Code(from)+": ") {
 			t.Errorf("%s: %q, want one from %q", name, got, from)
 		}
 	}
@@ -41,8 +43,8 @@ func TestWhatLinksLeadTo(t *testing.T) {
 		t.Errorf("what the operator opens: %v", got)
 	}
 	for name, want := range map[string]string{
-		"checks/a.py":     "changed: existing tests changed, to which a symbolic link leads from tests/test_a.py (line 1)",
-		"examples/cart.x": "changed: existing tests changed, to which a symbolic link leads from spec/cart.x (line 1)",
+		"checks/a.py":     "changed: existing tests changed, to which a symbolic link leads from `tests/test_a.py` (line 1)",
+		"examples/cart.x": "changed: existing tests changed, to which a symbolic link leads from `spec/cart.x` (line 1)",
 		"a_test.go":       "changed: existing tests changed (line 1)",
 		"docs/v1/a.md":    "", "web/a.ts": "",
 	} {

@@ -136,7 +136,7 @@ func (m *Makefiles) Check(changes []Change, allow []string) (refused []review.Re
 			continue
 		}
 		if target := m.target(c.Path); target != "" {
-			refused = append(refused, refuse(RuleProtectedPath, c.Path, "make would take its target "+spelling.Name(target)+" for done"))
+			refused = append(refused, refuse(RuleProtectedPath, c.Path, "make would take its target "+spelling.Code(target)+" for done"))
 		}
 	}
 	return refused

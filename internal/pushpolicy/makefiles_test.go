@@ -46,7 +46,7 @@ func TestNewNamesAreNoTargets(t *testing.T) {
 		for _, c := range []Change{add(name, "x"), rename("a", name)} {
 			refused := m.Check([]Change{c}, nil)
 			switch {
-			case want == "" && len(refused) > 0, want != "" && (len(refused) != 1 || refused[0].Rule != RuleProtectedPath || !strings.Contains(refused[0].Detail, "target "+want+" ")):
+			case want == "" && len(refused) > 0, want != "" && (len(refused) != 1 || refused[0].Rule != RuleProtectedPath || !strings.Contains(refused[0].Detail, "target `"+want+"` ")):
 				t.Errorf("%c %s: %+v, want %q", c.Status, name, refused, want)
 			}
 		}

@@ -174,9 +174,9 @@ func (t *tree) new(name string) string {
 
 func other(p, first string) string {
 	if p == first {
-		return "another spelling of " + first
+		return "another spelling of " + spelling.Code(first)
 	}
-	return first
+	return spelling.Code(first)
 }
 
 // embedded finds a folder that git itself takes for a repository: whoever enters it runs what its configuration says
@@ -185,7 +185,7 @@ func (t *tree) embedded(c Change) []review.Refusal {
 	for d := path.Dir(c.Path); d != "." && d != "/"; d = path.Dir(d) {
 		k := spelling.Fold(d)
 		if t.folded[k+"/head"] && (t.folded[k+"/config"] || t.folded[k+"/commondir"] || t.folders[d+"/objects"] && t.folders[d+"/refs"]) {
-			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+d+" for a repository")}
+			return []review.Refusal{refuse(RuleEmbedded, c.Path, "git takes the folder "+spelling.Code(d)+" for a repository")}
 		}
 	}
 	return nil

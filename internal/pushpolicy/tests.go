@@ -39,7 +39,7 @@ type TestChange struct {
 func (t TestChange) String() string {
 	s := t.Detail
 	if t.Name != "" {
-		s = fmt.Sprintf("%s: %s", s, t.Name)
+		s = fmt.Sprintf("%s: %s", s, spelling.Span(t.Name))
 	}
 	if t.Line > 0 {
 		s += fmt.Sprintf(" (line %d)", t.Line)
@@ -145,9 +145,9 @@ func few(files []string) string {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if more := len(files) - 1; more > 0 {
-		return fmt.Sprintf("%s and %d more", spelling.Name(files[0]), more)
+		return fmt.Sprintf("%s and %d more", spelling.Code(files[0]), more)
 	}
-	return spelling.Name(files[0])
+	return spelling.Code(files[0])
 }
 
 // skipped finds what keeps tests from running. What says where a new file is built keeps none from it, unless tests moved.
@@ -225,7 +225,7 @@ func added(c Change, l *language, pattern *lazyregexp.Regexp, kind TestKind, det
 		}
 		t := TestChange{Path: c.Path, Kind: kind, Line: a.N, Detail: detail}
 		if len(what) <= 80 {
-			t.Detail += ": " + spelling.Text(what)
+			t.Detail += ": " + spelling.Span(spelling.Text(what))
 		}
 		found = append(found, t)
 	}

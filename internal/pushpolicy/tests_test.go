@@ -261,7 +261,7 @@ func TestTestsDeletedSkippedChanged(t *testing.T) {
 
 func TestTestChangesSayWhere(t *testing.T) {
 	got := fmt.Sprint(Tests([]Change{changed("a_test.go", one("x", "func TestA(t *testing.T) {"), one("y", "z", "\tt.Skip()"))}))
-	if want := "[a test is gone: TestA (line 2) a test does not run any more: t.Skip( (line 3)]"; got != want {
+	if want := "[a test is gone: `TestA` (line 2) a test does not run any more: `t.Skip(` (line 3)]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -269,7 +269,7 @@ func TestTestChangesSayWhere(t *testing.T) {
 // What is said of a change is masked later: it holds no beginning of a value, which nobody would know for a secret (threats.md T793).
 func TestTestChangesQuoteNoValue(t *testing.T) {
 	for line, want := range map[string]string{
-		"it.skip('counts all', () => count(connect('postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3x@db.corp.io/x')))": "[a test does not run any more: it.skip (line 2)]",
+		"it.skip('counts all', () => count(connect('postgres://app:q7Rz2Lm9Xc4Vb8Nt1Wk6Qp3x@db.corp.io/x')))": "[a test does not run any more: `it.skip` (line 2)]",
 		"os.Args = f(\"" + strings.Repeat("q7Rz2Lm9Xc", 9) + "\", \"-test.run=A\")":                           "[it decides which tests run, or how they end (line 2)]",
 	} {
 		path := "db.test.js"
@@ -289,10 +289,10 @@ func TestWhatIsSaidOfMovedTests(t *testing.T) {
 	edited := moved
 	edited.Added = lines(1, "x")
 	for want, changes := range map[string][]Change{
-		"the test file is gone; tests of its names are added in b_test.go":            {gone, changed("b_test.go", nil, one("/*", "func TestA(t *testing.T) {", "func TestB(t *testing.T) {", "*/"))},
-		"the test file is gone; tests of its names are added in b_test.go and 1 more": {gone, add("c_test.go", "func TestA(t *testing.T) {"), add("b_test.go", "func TestB(t *testing.T) {")},
-		"an existing test file was moved":                                             {moved},
-		"an existing test file was moved and changed":                                 {edited},
+		"the test file is gone; tests of its names are added in `b_test.go`":            {gone, changed("b_test.go", nil, one("/*", "func TestA(t *testing.T) {", "func TestB(t *testing.T) {", "*/"))},
+		"the test file is gone; tests of its names are added in `b_test.go` and 1 more": {gone, add("c_test.go", "func TestA(t *testing.T) {"), add("b_test.go", "func TestB(t *testing.T) {")},
+		"an existing test file was moved":                                               {moved},
+		"an existing test file was moved and changed":                                   {edited},
 	} {
 		if got := Tests(changes)[0]; got.Kind != TestChanged || got.String() != want {
 			t.Errorf("%s: %q, want %q", got.Kind, got, want)

@@ -22,6 +22,21 @@ func Name(name string) string {
 	return quoted(name, visible)
 }
 
+// Code spells a file name as code, for sentences that are read as Markdown: signs in it are its own.
+func Code(name string) string { return Span(Name(name)) }
+
+// Span writes a text of one line as code, between more backquotes than it has in a row.
+func Span(text string) string {
+	ends := "`"
+	for strings.Contains(text, ends) {
+		ends += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return ends + text + ends
+}
+
 // Quoted spells a file name in double quotes and in ASCII alone, so that nothing that folds or composes characters makes another name of it.
 func Quoted(name string) string { return quoted(name, func(rune) bool { return false }) }
 

@@ -41,6 +41,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestCode(t *testing.T) {
+	for name, want := range map[string]string{"web/__tests__/[id](x).tsx": "`web/__tests__/[id](x).tsx`", "a`b": "``a`b``", "`a``": "``` `a`` ```", "a\nb": "`\"a\\nb\"`"} {
+		if got := Code(name); got != want {
+			t.Errorf("Code(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
 // A quoted spelling is ASCII, whatever the name.
 func TestQuoted(t *testing.T) {
 	for name, want := range map[string]string{"a.go": `"a.go"`, "（x）": `"\357\274\210x\357\274\211"`, "e\u0301": `"e\314\201"`, "\"\xff": `"\"\377"`} {
