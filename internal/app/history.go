@@ -143,6 +143,8 @@ func skipped(files []git.SkippedFile) []review.LeftOut {
 	for _, f := range files {
 		l := review.LeftOut{Path: spelling.Name(f.Path), Reason: git.OmittedTooLarge}
 		switch {
+		case f.Inside != "": // what submodules bring in is no part of a review (decision 30)
+			l.Reason, l.Excused = f.Inside, true
 		case len(f.Begins) > 0 && !repocontext.HoldsText(f.Path, f.Begins):
 			l.Reason, l.Excused = repocontext.OmittedBinary, true
 		case f.Filter != "":

@@ -38,7 +38,17 @@ type SkippedFile struct {
 	Begins []byte
 	// Filter is the filter that makes other bytes of it where it is staged; empty where it is too large.
 	Filter string
+	// Inside says of a folder that is another repository what it is: nested or dirty. It is empty of files.
+	Inside string
 }
+
+// What other repositories inside a checkout are of which no commit of the checkout's holds what lies there.
+const (
+	// Nested is one that the index does not have.
+	Nested = "nested repository"
+	// Dirty is a submodule whose folder holds other content than its commit.
+	Dirty = "dirty submodule"
+)
 
 // beginning is how much of a skipped file is read, in bytes.
 const beginning = 64 << 10
@@ -48,7 +58,8 @@ const takeLimit = 8 << 20
 
 // Local computes the range between base, which may be review.EmptyTree, and the working tree of a checkout, uncommitted and untracked files included,
 // ignored ones not. The checkout is only read: the tree is built in r with an index of our own, r's configuration (so no
-// filter, hook or monitor of the checkout runs) and borrowed objects. Submodules stay at the commit the index records.
+// filter, hook or monitor of the checkout runs) and borrowed objects. Submodules are at the commit that is checked out in them; what else
+// other repositories inside the checkout hold is looked at by nobody, and they are named.
 func (r *Repository) Local(ctx context.Context, dir, base string) (LocalRange, error) {
 	c, err := r.git.Checkout(dir)
 	if err != nil {
@@ -183,6 +194,12 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 	if err != nil {
 		return nil, err
 	}
+	var inside []SkippedFile
+	for _, path := range sortedKeys(modules) {
+		if w.dirty(ctx, path) {
+			inside = append(inside, SkippedFile{Path: path, Inside: Dirty})
+		}
+	}
 	var gone, there bytes.Buffer
 	seen, files := map[string]bool{}, map[string]fs.FileInfo{}
 	for _, args := range w.listings() {
@@ -192,19 +209,24 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 		}
 		for path := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 			// A name with a slash at its end is a repository inside the checkout: not ours to look into.
-			if path == "" || seen[path] || strings.HasSuffix(path, "/") {
+			path, nested := strings.CutSuffix(path, "/")
+			if path == "" || seen[path] {
 				continue
 			}
 			seen[path] = true
 			if err := checkPath(path); err != nil {
 				return nil, err
 			}
-			info, err := w.lstat(path)
-			if modules[path] && (err != nil || info.IsDir()) { // a file in a submodule's place is a change as any other
+			if nested {
+				inside = append(inside, SkippedFile{Path: path, Inside: Nested})
 				continue
 			}
+			info, err := w.lstat(path)
 			to := &there
 			switch {
+			case modules[path] && err != nil: // a file in a submodule's place is a change as any other, no folder is none
+				continue
+			case modules[path] && info.IsDir(): // another commit is checked out there
 			case err != nil || info.IsDir():
 				to = &gone
 			case info.Mode().IsRegular():
@@ -229,7 +251,41 @@ func (w *worktree) update(ctx context.Context) (skipped []SkippedFile, err error
 	if there.Len() > 0 {
 		_, err = w.run(ctx, "update-index", there.Bytes(), "-z", "--add", "--replace", "--remove", "--stdin")
 	}
-	return skipped, err
+	return append(inside, skipped...), err
+}
+
+// dirty reports whether the folder of a submodule holds what its commit does not, as this git tells it from a copy of its index: none that obeys the submodule's
+// configuration runs. Where that cannot be told it does, but for a folder in which nothing is checked out.
+func (w *worktree) dirty(ctx context.Context, name string) bool {
+	info, err := w.lstat(name)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	top := filepath.Join(w.c.Top, filepath.FromSlash(name))
+	c, err := w.c.git.Checkout(top)
+	if err != nil || c.Top != top {
+		held, err := os.ReadDir(top)
+		return err != nil || len(held) > 0
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(w.at.index), "module-*")
+	if err != nil {
+		return true
+	}
+	in := worktree{r: w.r, c: c, at: place{dir: w.r.dir, index: filepath.Join(tmp, "index"), work: top}}
+	if err := in.begin(ctx, "HEAD"); err != nil {
+		return true
+	}
+	for _, args := range in.listings() {
+		if out, err := in.run(ctx, "ls-files", nil, args...); err != nil || len(out) > 0 {
+			return true
+		}
+	}
+	staged, err := in.run(ctx, "write-tree", nil, "--missing-ok")
+	if err != nil {
+		return true
+	}
+	committed, err := c.git.run(ctx, command{name: "rev-parse", at: c.place(), args: []string{"--verify", "--end-of-options", "HEAD^{tree}"}})
+	return err != nil || !bytes.Equal(staged, committed)
 }
 
 // lstat is what stands at a path of the working tree. What lies behind a link in the place of a folder is not there, as it is not for git.
