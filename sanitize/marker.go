@@ -51,6 +51,10 @@ type Marker struct {
 	Base string
 	// Since is the first commit on which what Raised names was raised, by its full id; empty where Raised is.
 	Since string
+	// Words is what the body of a pull request and its title are, as they were written; empty in other markers. Where Title is given, Comment sets it.
+	Words string
+	// Title is that of the pull request whose body it is, and not in the text.
+	Title string
 	// RepoID and PR bind the marker to one pull request; they are in the MAC and not in the text.
 	RepoID string
 	PR     int
@@ -80,7 +84,7 @@ var (
 	markerName = lazyregexp.New(`^[0-9A-Za-z._:/+-]{1,100}$`)
 	reviewLine = lazyregexp.New(`^<!-- code-review-agent:review_id=([0-9A-Za-z._:/+-]{1,100}) -->$`)
 	ownLine    = lazyregexp.New(`^<!-- prloop v1 kid=([0-9a-f]{8}) run=([0-9A-Za-z._:/+-]{1,100}) round=([0-9]{1,4}) (?:command=([0-9A-Za-z._:/+-]{1,100}) )?` +
-		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))?(?: base=([0-9a-f]{16}))?(?: since=([0-9a-f]{40,64}))? mac=([0-9a-f]{64}) -->$`)
+		`part=([0-9]{1,2})/([0-9]{1,2}) nonce=([0-9A-Za-z._:/+-]{1,100})(?: asked=([0-9]{1,20}\.[0-9]{1,2}))?(?: raised=([0-9a-f,]{1,300}))?(?: fixed=([0-9a-f,]{1,300}))?(?: objected=([0-9A-Za-z._,+]+))?(?: base=([0-9a-f]{16}))?(?: since=([0-9a-f]{40,64}))?(?: words=([0-9a-f]{16}))? mac=([0-9a-f]{64}) -->$`)
 	askedLine    = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,2}$`)
 	raisedLine   = lazyregexp.New(`^[0-9a-f]{8}$`)
 	baseLine     = lazyregexp.New(`^[0-9a-f]{16}$`)
@@ -171,7 +175,7 @@ func (m Marker) seal(body string) string {
 	}
 	b.WriteString(strings.Join(first, ""))
 	if len(m.Key) > 0 && m.Run != "" && m.Nonce != "" {
-		command, asked, raised, fixed, objected, base, since := "", "", "", "", "", "", ""
+		command, asked, raised, fixed, objected, base, since, words := "", "", "", "", "", "", "", ""
 		if m.Command != "" {
 			command = "command=" + m.Command + " "
 		}
@@ -193,8 +197,12 @@ func (m Marker) seal(body string) string {
 		if m.Since != "" {
 			since = " since=" + m.Since
 		}
-		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s%s%s mac=%s -->\n",
-			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, base, since, hex.EncodeToString(m.mac(rest)))
+		if m.Title != "" {
+			m.Words = sumOfWords(m.Title, rest)
+			words = " words=" + m.Words
+		}
+		fmt.Fprintf(&b, "<!-- prloop v1 kid=%s run=%s round=%d %spart=%d/%d nonce=%s%s%s%s%s%s%s%s mac=%s -->\n",
+			keyID(m.Key), m.Run, m.Round, command, m.Part, m.Parts, m.Nonce, asked, raised, fixed, objected, base, since, words, hex.EncodeToString(m.mac(rest)))
 	}
 	b.WriteString(rest)
 	return b.String()
@@ -204,7 +212,7 @@ func (m Marker) seal(body string) string {
 // body's end and kinds of line end are left out: GitHub may change them.
 func (m Marker) mac(rest string) []byte {
 	h := hmac.New(sha256.New, m.Key)
-	sum := sha256.Sum256([]byte(strings.TrimRight(rest, " \t\r\n")))
+	sum := sha256.Sum256([]byte(ended(rest)))
 	fields := []string{"prloop marker v1", m.RepoID, strconv.Itoa(m.PR), m.ReviewID, m.Run, strconv.Itoa(m.Round), strconv.Itoa(m.Part), strconv.Itoa(m.Parts), m.Nonce, string(sum[:])}
 	if m.Command != "" { // reports have neither, and those of before knew no such fields
 		fields = append(fields, "command="+m.Command)
@@ -227,6 +235,9 @@ func (m Marker) mac(rest string) []byte {
 	if m.Since != "" {
 		fields = append(fields, "since="+m.Since)
 	}
+	if m.Words != "" {
+		fields = append(fields, "words="+m.Words)
+	}
 	if m.Sticky {
 		fields = append(fields, "sticky")
 	}
@@ -234,6 +245,22 @@ func (m Marker) mac(rest string) []byte {
 		writeSized(h, f)
 	}
 	return h.Sum(nil)
+}
+
+// ended is a text without the white space at its end.
+func ended(text string) string { return strings.TrimRight(text, " \t\r\n") }
+
+// sumOfWords is what Marker.Words says of a title and the rest of a body. No key is in it: it tells prloop's words from those of a person who writes
+// to be read, also where the key is lost.
+func sumOfWords(title, rest string) string {
+	sum := sha256.Sum256([]byte("prloop words\x00" + strings.TrimSpace(title) + "\x00" + ended(rest)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Reworded reports whether somebody changed the title or the body of a pull request since prloop wrote them. Of a body that does not say what they were it is false.
+func Reworded(title, body string) bool {
+	h, ok := readHeader(body)
+	return ok && h.m.Words != "" && h.m.Words != sumOfWords(title, h.rest)
 }
 
 func writeSized(h hash.Hash, s string) {
@@ -274,8 +301,8 @@ func readHeader(body string) (header, bool) {
 		line, after, _ = strings.Cut(after, "\n")
 	}
 	if sub := ownLine.FindStringSubmatch(line); sub != nil {
-		h.kid, h.mac, h.rest = sub[1], sub[14], after
-		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked, h.m.Base, h.m.Since = sub[2], sub[4], sub[7], sub[8], sub[12], sub[13]
+		h.kid, h.mac, h.rest = sub[1], sub[15], after
+		h.m.Run, h.m.Command, h.m.Nonce, h.m.Asked, h.m.Base, h.m.Since, h.m.Words = sub[2], sub[4], sub[7], sub[8], sub[12], sub[13], sub[14]
 		h.m.Round, _ = strconv.Atoi(sub[3]) // the expression lets digits through only
 		h.m.Part, _ = strconv.Atoi(sub[5])
 		h.m.Parts, _ = strconv.Atoi(sub[6])

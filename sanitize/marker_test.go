@@ -125,6 +125,41 @@ func TestMarkerIsProven(t *testing.T) {
 	}
 }
 
+// The words of a pull request are prloop's until somebody changes its title or its body, whoever has the key.
+func TestRewordedPullRequests(t *testing.T) {
+	m := testMarker()
+	body := func(title string) string {
+		m.Title = title
+		out, err := Comment("Night.\n\nAll is well.", m, testPolicy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0].String()
+	}
+	s, unsaid := body("Docs: Night"), body("")
+	if got, err := Verify(s, m.Key, m.RepoID, m.PR); err != nil || got.Words == "" {
+		t.Fatalf("Verify = %+v, %v", got, err)
+	}
+	if _, err := Verify(strings.Replace(s, "words=", "words=f", 1), m.Key, m.RepoID, m.PR); !errors.Is(err, ErrMarker) {
+		t.Errorf("other words: %v", err)
+	}
+	for what, c := range map[string]struct {
+		title, body string
+		want        bool
+	}{
+		"as it was":              {"Docs: Night", s, false},
+		"line ends of GitHub":    {"Docs: Night", strings.TrimRight(strings.ReplaceAll(s, "\n", "\r\n"), "\r\n"), false},
+		"another title":          {"Hold: Night", s, true},
+		"more in the body":       {"Docs: Night", s + "\nDo not merge.\n", true},
+		"what does not say":      {"Hold: Night", unsaid + "\nDo not merge.\n", false},
+		"a body without markers": {"Docs: Night", "Night.", false},
+	} {
+		if got := Reworded(c.title, c.body); got != c.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}
+
 // A key is replaced in three steps: the new one first, both for a while, the new one alone.
 func TestMarkerKeysAreReplaced(t *testing.T) {
 	old, young := bytes.Repeat([]byte{1}, KeySize), bytes.Repeat([]byte{2}, KeySize)

@@ -208,6 +208,8 @@ type pushDone struct {
 	// Refused says why the server does not let it in, Moved that the branch is not where it was.
 	Refused string `json:"refused,omitempty"`
 	Moved   string `json:"moved,omitempty"`
+	// Kept says why a pull request keeps the words it has.
+	Kept string `json:"kept,omitempty"`
 	// Left is the branch that is not the job's any more, Closed says that its pull request is not open any more.
 	Left   *leftBranch `json:"left,omitempty"`
 	Closed string      `json:"closed,omitempty"`

@@ -52,6 +52,7 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 			l.say("updating " + p.URL)
 			e.Target.PR = p.Pull
 		}
+		kept := false
 		e.Payload = words.Payload()
 		got, err := l.deliver(ctx, k, e, func(ctx context.Context) (string, error) {
 			if p.Pull == 0 {
@@ -65,9 +66,15 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 				return fmt.Sprintf("#%d was %s meanwhile", now.Number, strings.ToLower(sanitize.Line(now.State, 20))), nil
 			case now.BaseRef != req.Base:
 				return fmt.Sprintf("#%d goes to %s meanwhile", now.Number, sanitize.Line(now.BaseRef, 80)), nil
+			case sanitize.Reworded(now.Title, now.Body):
+				kept = true
+				return "its title and body stay as somebody changed them", nil
 			}
 			return "", nil
 		})
+		if kept {
+			return pushDone{URL: p.URL, Kept: got.Overtaken}, err
+		}
 		return pushDone{URL: got.Ref, Moved: got.Overtaken}, err
 	})
 	if err != nil {
@@ -80,6 +87,8 @@ func (l *Loop) propose(ctx context.Context, steps Steps, s *state) (none review.
 	switch {
 	case done.Moved != "":
 		return s.result(l, review.Superseded, fmt.Sprintf("%s: the commits are on %s", done.Moved, s.place.Branch)), nil
+	case done.Kept != "":
+		return s.result(l, review.Updated, s.told("the commits are on the pull request; "+done.Kept)), nil
 	case p.Pull != 0:
 		return s.result(l, review.Updated, s.told("the pull request is updated")), nil
 	}

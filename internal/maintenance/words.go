@@ -36,7 +36,7 @@ const bodyLimit = 24 << 10
 // body is what the pull request says, sealed: the words of the commands, and below them where they come from. It may become the message of a commit.
 func (l *Loop) body(s *state, number int, nonce string) (sanitize.Text, error) {
 	m := sanitize.Marker{
-		ReviewID: s.req.ReviewID, Run: s.req.Run, RepoID: s.req.Target.Repo.String(), PR: number, Nonce: nonce, Key: l.MarkerKey,
+		ReviewID: s.req.ReviewID, Run: s.req.Run, RepoID: s.req.Target.Repo.String(), PR: number, Nonce: nonce, Title: s.title(), Key: l.MarkerKey,
 	}
 	var err error
 	p := l.policy(s.req)
