@@ -29,7 +29,7 @@ type AgentReport struct {
 	Missed []string `json:"missed,omitempty"`
 	// Wide is true of a command that was given the whole change, whatever its files say: it owes an answer about what it raised (threats.md T842).
 	Wide bool `json:"wide,omitempty"`
-	// Untold is how many findings of a command its limit on findings leaves out that may have to be fixed (threats.md T856).
+	// Untold is how many findings of a command or a builtin reviewer its limit on findings leaves out that may have to be fixed (threats.md T856).
 	Untold int `json:"untold,omitempty"`
 }
 
@@ -191,10 +191,16 @@ func (l *Loop) checked(ctx context.Context, req Request, plan AgentPlan, in Inpu
 		check := snap.checker(l.History, l.Learned)
 		findings, notes := req.scores().Raise(r.Findings)
 		if limit := plan.limits(req).Findings; plan.Kind == review.KindBuiltin && limit > 0 {
-			over := 0
-			if findings, over = req.scores().Within(findings, limit); over > 0 {
-				r.Omitted, answer.Receipt.Omitted = r.Omitted+over, answer.Receipt.Omitted+over
-				notes = append(notes, fmt.Sprintf("%s beyond the limit of %d (limits.max_output_issues)", plural(over, "finding is left out:", "findings are left out:"), limit))
+			var over []review.Finding
+			findings, over = req.scores().Within(findings, limit)
+			for _, f := range over {
+				if f.Priority != review.P3 {
+					report.Untold++
+				}
+			}
+			if n := len(over); n > 0 {
+				r.Omitted, answer.Receipt.Omitted = r.Omitted+n, answer.Receipt.Omitted+n
+				notes = append(notes, fmt.Sprintf("%s beyond the limit of %d (limits.max_output_issues)", plural(n, "finding is left out:", "findings are left out:"), limit))
 			}
 		}
 		r.Findings, r.Issues = findings, review.Count(findings)

@@ -237,10 +237,10 @@ func (g gathered) untold() string {
 	others := func(f review.Finding) bool { return (f.Priority != review.P3 || objections.Grave(f)) && !ofSecrets(f) }
 	for _, h := range g.in.Reports {
 		r, said := h.Answer.Receipt, h.Answer.Reviewer
-		if h.Untold > 0 && g.in.Request.decides(h) {
+		if h.Untold > 0 && said == nil && g.in.Request.decides(h) {
 			return "the command " + h.untoldWords(g.in.Request.command(h).ID)
 		}
-		if said != nil && said.Omitted > 0 && (overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {
+		if said != nil && said.Omitted > 0 && (h.Untold > 0 || overfull(h) || full(h, review.MostGrave, others) || !slices.ContainsFunc(said.Findings, minor)) {
 			return fmt.Sprintf("%s found %d more than it may report, and what it reported is settled", sanitize.CodeSpan(r.Name), said.Omitted)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/effects"
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -499,6 +500,29 @@ func TestWhatCameBackNeverPasses(t *testing.T) {
 		got := s.run(t, newSteps(), func(r *Request) { r.MinSupport = c.support })
 		if got.Outcome != c.want || (got.Consensus != nil) != (c.want == review.Converged) {
 			t.Errorf("%s: %s (%s), consensus %v", what, got.Outcome, got.Reason, got.Consensus)
+		}
+	}
+}
+
+// One line of code may be quoted for several things. What has to be fixed is the same finding by its quote alone, what is minor by its words.
+func TestWhatComesBackByItsQuote(t *testing.T) {
+	quoting := func(p review.Priority, text string) review.Finding {
+		f := at(p, 10, "A", text)
+		f.Evidence = "return Count(shelves) / len(shelves)"
+		f.Fingerprint = identity.Fingerprint(f)
+		return f
+	}
+	for what, c := range map[string]struct {
+		now  review.Finding
+		same bool
+	}{
+		"minor, the same":              {quoting(review.P3, leak2), true},
+		"minor, and something else":    {quoting(review.P3, typo), false},
+		"as grave, and something else": {quoting(review.P2, typo), true},
+	} {
+		got := returning([]Tracked{{Findings: []review.Finding{quoting(review.P1, leak)}, FixedIn: 1}}, []review.Finding{c.now}, [][]int{{0}})
+		if (got[0] == 0) != c.same {
+			t.Errorf("%s: %v", what, got)
 		}
 	}
 }

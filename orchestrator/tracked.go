@@ -171,7 +171,7 @@ func wrote(f review.Finding, lines []Written) string {
 }
 
 // returning finds which earlier finding each group of this round is: -1 for a new one. All wordings take part, each at most
-// once, so that a finding is known by whatever reviewer worded it alike.
+// once, so that a finding is known by whatever reviewer worded it alike. One that has to be fixed is none that has not and that says something else of the code it quotes.
 func returning(earlier []Tracked, findings []review.Finding, groups [][]int) []int {
 	var old []review.Finding
 	var owner []int
@@ -184,7 +184,10 @@ func returning(earlier []Tracked, findings []review.Finding, groups [][]int) []i
 	for i := range of {
 		of[i] = -1
 	}
-	for _, p := range identity.Match(old, findings, nil) {
+	same := func(a, b int) bool {
+		return weigh(old[a].Priority) == 0 || weigh(findings[b].Priority) > 0 || identity.Akin(old[a], findings[b])
+	}
+	for _, p := range identity.MatchAmong(old, findings, nil, same) {
 		of[p.B] = owner[p.A]
 	}
 	out := make([]int, len(groups))

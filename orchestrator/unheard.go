@@ -53,7 +53,7 @@ func (g gathered) heard() gathered {
 		if r := &g.in.Reports[i].Answer.Receipt; r.State == review.AgentComplete && g.in.Request.decides(h) {
 			c := g.in.Request.command(h)
 			got := coverage.Of(g.in.Snapshot.Brief, [][]string{h.Missed}, nil, 1, g.in.hidden())
-			r.Unheard = g.in.Snapshot.Brief.Status != "ok" || len(got.Unread()) > 0 || c != nil && (h.Untold > 0 || g.in.short(*c) != "")
+			r.Unheard = g.in.Snapshot.Brief.Status != "ok" || len(got.Unread()) > 0 || h.Untold > 0 || c != nil && g.in.short(*c) != ""
 		}
 	}
 	return g

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prloop/prloop/internal/conversation"
 	"github.com/prloop/prloop/review"
@@ -23,19 +24,21 @@ func (l *Loop) Voiced(ctx context.Context, pr review.PullRequest) (string, error
 	return voiced(t.asIs, t.people), nil
 }
 
-// voiced names the comments in the threads of a discussion, and when they were edited, of people who may block by what GitHub says of them, or of whom it was asked
-// (outsiders). The author's are not among them, and neither is what we post. It is never empty.
+// VoicedSince reports whether people who may block said something in the threads of a pull request at or after a time, or nobody can tell. It needs Forge and People.
+func (l *Loop) VoicedSince(ctx context.Context, pr review.PullRequest, since time.Time) (bool, error) {
+	t, err := l.told(ctx, pr, nil)
+	if err != nil {
+		return false, err
+	}
+	later := func(c review.Comment) bool { return !c.CreatedAt.Before(since) || !c.EditedAt.Before(since) }
+	return t.asIs.Truncated || slices.ContainsFunc(voices(t.asIs, t.people), later), nil
+}
+
+// voiced names the voices in the threads of a discussion, and when they were edited. It is never empty.
 func voiced(d review.Discussion, known conversation.People) string {
-	asked, said := outsiders(d, known), []string{}
-	for _, t := range d.Threads {
-		for _, c := range t.Comments {
-			v := known.Voice(c.Author.Login, c.Author.Bot)
-			counts := review.MayBlock(c.Author.Association) ||
-				v.Write && slices.ContainsFunc(asked, func(login string) bool { return strings.EqualFold(login, c.Author.Login) })
-			if counts && !v.Bot && !v.Author && (!v.Own || !sanitize.HasMarker(c.Body)) {
-				said = append(said, fmt.Sprintf("%d %d", c.DatabaseID, c.EditedAt.Unix()))
-			}
-		}
+	said := []string{}
+	for _, c := range voices(d, known) {
+		said = append(said, fmt.Sprintf("%d %d", c.DatabaseID, c.EditedAt.Unix()))
 	}
 	slices.Sort(said)
 	if d.Truncated { // what else there is nobody has read (threats.md T548)
@@ -43,4 +46,21 @@ func voiced(d review.Discussion, known conversation.People) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(said, "\n")))
 	return hex.EncodeToString(sum[:8])
+}
+
+// voices are the comments in the threads of a discussion of people who may block by what GitHub says of them, or of whom it was asked (outsiders). The author's are not among
+// them, and neither is what we post.
+func voices(d review.Discussion, known conversation.People) (out []review.Comment) {
+	asked := outsiders(d, known)
+	for _, t := range d.Threads {
+		for _, c := range t.Comments {
+			v := known.Voice(c.Author.Login, c.Author.Bot)
+			counts := review.MayBlock(c.Author.Association) ||
+				v.Write && slices.ContainsFunc(asked, func(login string) bool { return strings.EqualFold(login, c.Author.Login) })
+			if counts && !v.Bot && !v.Author && (!v.Own || !sanitize.HasMarker(c.Body)) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }

@@ -115,14 +115,17 @@ func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest s
 	return g.service.reported(ctx, g.Client, pr, there)
 }
 
-// reported reports whether a status leads to the newest report about a pull request, for the base branch that it has now. Nobody who may block requests changes then, and no label
-// of the gate was set or taken off since the status was set: the report does not tell whether it knew of them.
+// reported reports whether a status leads to the newest report about a pull request, for the base branch that it has now. Nobody who may block requests changes then, or said something
+// in a thread since the status was set, and no label of the gate was set or taken off since: the report does not tell whether it knew of them.
 func (s *Service) reported(ctx context.Context, client *github.Client, pr review.PullRequest, said github.SetBefore) (bool, error) {
 	if pr.Refused {
 		return false, nil
 	}
 	labels, _, err := client.Labelled(ctx, pr, gate.Labels)
 	if err != nil || slices.ContainsFunc(labels, func(e gate.Labelling) bool { return !e.At.Before(said.At) }) {
+		return false, err
+	}
+	if later, err := (&orchestrator.Loop{Forge: client, People: gatekeeper{client}}).VoicedSince(ctx, pr, said.At); err != nil || later {
 		return false, err
 	}
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)

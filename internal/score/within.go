@@ -7,9 +7,9 @@ import (
 	"github.com/prloop/prloop/review"
 )
 
-// Within keeps the most urgent findings of one reviewer, no more than most, and says how many it leaves out. Those that Join would join are kept, as they are one, and so are those
+// Within keeps the most urgent findings of one reviewer, no more than most, and gives those that it leaves out. Those that Join would join are kept, as they are one, and so are those
 // that nobody confirmed, which are prloop's. What is left out is so late as to have been raised and counted (threats.md T881).
-func (r Rules) Within(findings []review.Finding, most int) (kept []review.Finding, over int) {
+func (r Rules) Within(findings []review.Finding, most int) (kept, over []review.Finding) {
 	findings = slices.Clone(findings)
 	slices.SortStableFunc(findings, func(a, b review.Finding) int {
 		return cmp.Or(cmp.Compare(a.Priority.Rank(), b.Priority.Rank()), cmp.Compare(b.Score, a.Score))
@@ -22,7 +22,7 @@ func (r Rules) Within(findings []review.Finding, most int) (kept []review.Findin
 		} else if n++; n <= most {
 			kept = append(kept, f)
 		} else {
-			over++
+			over = append(over, f)
 		}
 	}
 	return kept, over
