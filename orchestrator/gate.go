@@ -383,10 +383,10 @@ func (l *Loop) setStatus(ctx context.Context, e effects.Effect, state review.Gat
 		if l.Newer != "" || state != review.GateSuccess {
 			return l.Newer, nil
 		}
-		if why, err := l.Gate.Rebased(ctx, e.Target, e.Run); err != nil || why != "" {
+		if why, err := l.Gate.Beside(ctx, e.Target, e.Head); err != nil || why != "" {
 			return why, err
 		}
-		return l.Gate.Beside(ctx, e.Target, e.Head)
+		return l.Gate.Rebased(ctx, e.Target, e.Run) // last: one request stands between its answer and the success
 	}}
 	later := func(ctx context.Context) (bool, error) { return l.Gate.Later(ctx, e.Target, e.Run, e.Head) }
 	return d.DeliverStatus(ctx, effects.Status{Statuses: l.Gate, Policy: l.policy(e.Target.Repo)}, e, later)

@@ -296,10 +296,10 @@ func (s *Service) setStatus(ctx context.Context, lease *store.Lease, e effects.E
 		if status.State != review.GateSuccess {
 			return "", nil
 		}
-		if why, err := gates.Rebased(ctx, e.Target, e.Run); err != nil || why != "" {
+		if why, err := gates.Beside(ctx, e.Target, e.Head); err != nil || why != "" {
 			return why, err
 		}
-		return gates.Beside(ctx, e.Target, e.Head)
+		return gates.Rebased(ctx, e.Target, e.Run) // last, as in the loop
 	}}
 	later := func(ctx context.Context) (bool, error) { return gates.Later(ctx, e.Target, e.Run, e.Head) }
 	done, err := d.DeliverStatus(ctx, effects.Status{Statuses: gates, Policy: sanitize.Policy{Known: client.Secrets()}}, e, later)

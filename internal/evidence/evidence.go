@@ -3,6 +3,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -30,6 +32,8 @@ type Result struct {
 	LineEnd int `json:"lineEnd,omitempty"`
 	// Quoted are the first and the last line of the quote there, zeros where nobody can tell which of several places is meant.
 	Quoted [2]int `json:"quoted,omitzero"`
+	// Copied is true where the change adds the lines of the quote, and the file had the like already.
+	Copied bool `json:"copied,omitempty"`
 	// Named are the lines that the finding claimed where the quote gave it others, else zeros.
 	Named [2]int `json:"named,omitzero"`
 }
@@ -283,7 +287,34 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	if ev.LineDropped {
 		f.Line, f.LineEnd = nil, nil
 	}
-	return ev, note, nil
+	ev.Copied, err = c.copied(ctx, *f, ev)
+	return ev, note, err
+}
+
+// copied reports whether the change adds the lines that a finding quotes to a file that had the like already: it has more of them now.
+func (c *Checker) copied(ctx context.Context, f review.Finding, ev Result) (bool, error) {
+	bf, changed := c.changed[f.File]
+	if !changed || ev.Status != Verified {
+		return false, nil
+	}
+	now, err := c.Read(ctx, c.head, f.File)
+	if err != nil {
+		return false, err
+	}
+	was, err := c.Read(ctx, c.base, cmp.Or(bf.OldPath, f.File))
+	if err != nil || !now.Exists || !was.Exists {
+		return false, err
+	}
+	if n := len(spans(fileLines(was.text, true), f.Evidence)); n == 0 || n >= len(spans(fileLines(now.text, true), f.Evidence)) {
+		return false, nil
+	}
+	added, _ := diff.ChangedLines(bf.Diff)
+	for n := ev.Quoted[0]; n > 0 && n <= ev.Quoted[1] && len(added) > 0; n++ {
+		if _, ok := added[n]; !ok {
+			return false, nil
+		}
+	}
+	return true, nil // also where nobody can tell which of them is meant
 }
 
 // check establishes the facts about one finding once. A run that is ended checks nothing more.

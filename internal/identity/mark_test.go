@@ -14,7 +14,7 @@ func markOf(f review.Finding) Mark {
 }
 
 func TestRecognize(t *testing.T) {
-	first := review.Finding{Category: "bug", File: "a.go", Line: at(40), Title: "Close error of the response body is ignored", Description: "Nobody looks at it."}
+	first := review.Finding{Priority: review.P2, Category: "bug", File: "a.go", Line: at(40), Title: "Close error of the response body is ignored", Description: "Nobody looks at it."}
 	quoted := first
 	quoted.Evidence = "defer resp.Body.Close()"
 	for _, row := range []struct {
@@ -30,6 +30,12 @@ func TestRecognize(t *testing.T) {
 		{"other words, the same code", quoted, func(f *review.Finding) {
 			f.Title, f.Description, f.Evidence = "Leak", "", "defer  resp.Body.Close()"
 		}, true},
+		{"other words, the same code, a P1", quoted, func(f *review.Finding) { f.Priority, f.Title, f.Description = review.P1, "Leak", "" }, false},
+		{"akin words, the same code, a P1", quoted, func(f *review.Finding) {
+			f.Priority, f.Title, f.Description = review.P1, "Response body is leaked", "Nobody sees that Close failed."
+		}, true},
+		{"the same words, a P1 in a copy", quoted, func(f *review.Finding) { f.Priority, f.Copied = review.P1, true }, false},
+		{"the same words, a P2 in a copy", quoted, func(f *review.Finding) { f.Copied = true }, true},
 		{"another problem of the file", first, func(f *review.Finding) {
 			f.Title, f.Description = "Quadratic loop", "Every order is compared with each other order."
 		}, false},
