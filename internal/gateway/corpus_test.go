@@ -162,6 +162,7 @@ func TestCorpus(t *testing.T) {
 		{"tools inside the input", pathResponses, item(`{"type":"additional_tools","tools":[{"type":"web_search"}]}`), `an input item of the kind "additional_tools"`},
 		{"what is stored", pathResponses, item(`{"type":"item_reference","id":"i"}`), `"item_reference"`},
 		{"what is stored, without saying so", pathResponses, item(`{"id":"i"}`), "of no kind that nobody said"},
+		{"with an empty type", pathResponses, item(`{"type":"","role":"","id":"i"}`), "of no kind that nobody said"},
 		{"with a type of null", pathResponses, item(`{"type":null,"id":"i"}`), "of no kind that nobody said"},
 		{"a call of the provider's", pathResponses, item(`{"type":"web_search_call","id":"i"}`), `"web_search_call"`},
 		{"an address in a text is only text", pathChat, part(`{"type":"text","text":"` + evil + `"}`), partOut(`{"type":"text","text":"` + evil + `"}`)},

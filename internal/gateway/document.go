@@ -219,8 +219,8 @@ func (d *document) member(n int, name string) int {
 	return 0
 }
 
-// absent reports whether an object has no such member, or null.
+// absent reports whether an object has no such member, null, or an empty text.
 func (d *document) absent(n int, name string) bool {
 	at := d.member(n, name)
-	return at == 0 || d.kind(at) == 'n'
+	return at == 0 || d.kind(at) == 'n' || string(d.raw(at)) == `""`
 }
