@@ -349,6 +349,47 @@ func TestEverySecretIsFoundForItself(t *testing.T) {
 	}
 }
 
+// What stands between the lines of a key and begins or ends otherwise than they do is none of them, and none of the finding (threats.md T884).
+func TestCodeBetweenTheLinesOfAKey(t *testing.T) {
+	const head, foot, start = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "MIIEpAIBAAKCAQEAZSTDxX7R+4ulUpiq2Ydl10RBTlGW9NIASAqrqiV0a21dVty+"
+	const body, name = "3LNqfrr9FsMDLErxhVnbxQjARkwUF99GDSRgceZvIppmR3/s0YHvyv2g6+zDUeYP", "IsRequestSignatureVerificationEnabledInProduction"
+	for _, row := range []struct {
+		text  string
+		lines int // how many of them the finding is about
+	}{
+		{head + "\n" + start + "\n" + body + "\n" + foot, 4},
+		{"# " + head + "\n# " + start + "\n# " + body + "\n# " + foot, 4},
+		{"// " + head + "\n// " + start + "\n// " + foot, 3},
+		{`k = "` + head + `\n"` + "\n  + \"" + start + `\n"` + "\n  + \"" + foot + `\n";`, 3},
+		{`k = "` + head + "\",\n\"Proc-Type: 4,ENCRYPTED\",\n\"\",\n\"" + start + "\",\n\"" + foot + `"`, 5},
+		{`k = "` + head + "\n" + start + "\n" + foot + `"`, 3},
+		{`k = "` + head + `\n\` + "\n" + start + `\n\` + "\n" + foot + `"`, 3},
+
+		{"# " + head + "\n# " + start + "\n" + name + "\n# " + foot, 2},
+		{"# " + head + "\n# " + start + "\n" + name + "=False\n# " + foot, 2},
+		{head + "\n" + start + "\n" + name + "=False\n" + foot, 2},
+		{head + "\n" + start + "\n" + name + "=\n" + body + "\n" + foot, 2},
+		{"/* " + head + " */\n" + name, 1},
+		{`k = "` + head + "\"\n" + name + "\n" + foot, 1},
+		{`k = "` + head + "\n" + start + "\n\"\n" + name + "\n" + foot, 2},
+		{`k = "` + head + "\n" + start + "\"\n" + name + "\n" + foot, 2},
+		{`k = "` + head + "\"\n\"" + start + "\"\n\"" + name + "\n" + foot, 2},
+		// The text of a key is known by how it begins, also apart from its header.
+		{"# " + head + "\nStopChecks\n# " + start + "\n# " + foot, 2},
+	} {
+		task := added("a.py", row.text)
+		got := Secrets("a.py", task.Brief.Files[0].Diff)
+		for n, spans := range got {
+			if strings.Contains(strings.Split(row.text, "\n")[n-1], "Checks") || len(spans) != 1 {
+				t.Errorf("%s: line %d: %v", row.text, n, spans)
+			}
+		}
+		if len(got) != row.lines {
+			t.Errorf("%s: got %v, want %d lines", row.text, got, row.lines)
+		}
+	}
+}
+
 // A key that takes the place of another one keeps its header and footer (threats.md T491).
 func TestAKeyBehindAHeaderThatStays(t *testing.T) {
 	const body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDUnIGVY4eKh18W\n"

@@ -31,8 +31,9 @@ type hit struct {
 	// it costs more than the rule (threats.md T510). -1 when evidence is already here, or there is none.
 	at       int
 	evidence string
-	// value is where a secret stands in that line.
+	// value is where a secret stands in that line, and more where the text of a key goes on, by the numbers of other lines.
 	value sanitize.Span
+	more  map[int]sanitize.Span
 }
 
 // secret reports whether a hit is one of the rules about secrets.

@@ -169,11 +169,8 @@ func Secrets(path, diff string) map[int][]sanitize.Span {
 	}
 	for _, h := range secrets(f) {
 		out[h.line] = append(out[h.line], h.value)
-		for _, l := range f.lines[h.at+1:] {
-			if l.New > h.end {
-				break
-			}
-			out[l.New] = append(out[l.New], keyPart(l.Text))
+		for n, part := range h.more {
+			out[n] = append(out[n], part)
 		}
 	}
 	return out
@@ -189,6 +186,12 @@ func (f *file) keys() (out []hit) {
 		if slices.ContainsFunc(f.lines[i:], func(l diff.Line) bool { return l.Op == '+' && l.New <= end }) {
 			h := secretHit(f, i, "private-key", "a private key", true)
 			h.end, h.value = end, keyPart(l.Text)
+			for _, l := range f.lines[i+1:] {
+				if l.New > end {
+					break
+				}
+				h.more[l.New] = keyPart(l.Text)
+			}
 			out = append(out, h)
 		}
 	}
@@ -215,6 +218,9 @@ func (f *file) keyBodies(told []hit) []hit {
 		switch {
 		case k >= 0 && (k == own || told[k].end <= told[k].line):
 			own, told[k].end = k, max(told[k].end, n)
+			if n > told[k].line {
+				told[k].more[n] = keyPart(f.lines[i].Text)
+			}
 		case k < 0 && f.lines[i].Op == '+':
 			own, told = len(told), append(told, h)
 		}
@@ -253,7 +259,7 @@ func (f *file) placed() map[int][]span {
 func secretHit(f *file, i int, rule, what string, certain bool) hit {
 	h := hit{
 		rule: "secret." + rule, category: review.CategorySecurity, score: 8, confidence: 0.6,
-		line: f.lines[i].New, at: i,
+		line: f.lines[i].New, at: i, more: map[int]sanitize.Span{},
 		title: "Adds " + what,
 		description: "The line adds " + what + ". Whoever can read the repository, now or later in its history, can use it. " +
 			"The value is not repeated here.",
@@ -300,31 +306,47 @@ var commentMark = lazyregexp.New(`^\s*(?:#|//|\*|;)\s`)
 // uncommented is a line without the mark of a comment, in which a key may stand too.
 func uncommented(line string) string { return line[len(commentMark.FindString(line)):] }
 
-// keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key. Behind a short line of its text, which is
-// the last one, only a footer follows; without one that line is no part of the key, and neither is a word in small letters, which may be a command.
+// keyEnd is the number of the last line of a key: that of its footer, or the last before what is no text of a key. Its lines begin and end alike, as the header tells: with
+// the mark of a comment or without, and in quotes where the header has its own. Others may be code between them. Behind the last line of its text, which is short or ends
+// in the sign that base64 is filled up with, only a footer follows; without one that line is no part of the key, and neither is a word in small letters, which may be a
+// command.
 func (f *file) keyEnd(i int) int {
 	end, last := f.lines[i].New, f.lines[i].New
-	if strings.Contains(f.lines[i].Text, keyFooter) {
+	header := f.lines[i].Text
+	behind := header[privateKeyIn(header)[1]:]
+	if strings.Contains(header, keyFooter) || !keyText.MatchString(behind) {
 		return end
 	}
-	short := false
+	mark, quote := strings.TrimSpace(commentMark.FindString(header)), ""
+	if from := strings.IndexAny(behind, quotes); from >= 0 {
+		quote = behind[from : strings.LastIndexAny(behind, quotes)+1]
+	}
+	done := false
 	for _, l := range f.lines[i+1:] {
-		line := uncommented(l.Text)
-		if l.New != last+1 || !keyText.MatchString(line) {
+		own := commentMark.FindString(l.Text)
+		m := keyText.FindStringSubmatch(l.Text[len(own):])
+		if l.New != last+1 || m == nil {
 			break
 		}
-		if last = l.New; strings.Contains(line, keyFooter) {
-			return last
+		last = l.New
+		if strings.TrimSpace(l.Text) == "" {
+			continue
 		}
-		text := strings.Trim(line, " \t\r.+,;()\\\"'`")
-		text = strings.TrimSuffix(text, `\n`)
+		const signs = " \t\r\\+.,;)"
+		text, footer := m[2], strings.HasPrefix(m[2], keyFooter)
+		before, after := strings.Trim(m[1], signs), strings.Trim(m[3], signs)
+		if strings.TrimSpace(own) != mark || footer && before != quote || !footer && before+after != quote+quote {
+			break
+		}
 		switch {
+		case footer:
+			return last
 		case text == "" || strings.Contains(text, ": "):
-		case short && text[0] != '=', strings.Trim(text, "abcdefghijklmnopqrstuvwxyz/") == "":
+		case done && text[0] != '=', strings.Trim(text, "abcdefghijklmnopqrstuvwxyz/") == "":
 			return end
-		case len(text) < shortText:
-			short = true
-		case !short:
+		case len(text) < shortText || strings.HasSuffix(text, "="):
+			done = true
+		case !done:
 			end = last
 		}
 	}
@@ -334,23 +356,27 @@ func (f *file) keyEnd(i int) int {
 // shortText is how many bytes less than which only the last line of a key's text has.
 const shortText = 40
 
-// keyFooter begins the last line of a key.
-const keyFooter = "-----END"
+const (
+	// keyFooter begins the last line of a key.
+	keyFooter = "-----END"
+	quotes    = "\"'`"
+)
 
-// keyText is a line of a key behind its header, alone or as a text of a program: base64, a word about it in a line of its own, or the footer.
-var keyText = lazyregexp.New(`^[\s"'` + "`" + `+.]*(?:[A-Za-z0-9+/=]*|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*[\s"'` + "`" + `+,;.)\\]*$`)
+// keyText is a line of a key behind its header, alone or as a text of a program: base64, the sum of an armour, a word about the key in a line of its own, or the footer.
+var keyText = lazyregexp.New(`^([\s"'` + "`" + `+.]*)([A-Za-z0-9+/]*={0,2}|=[A-Za-z0-9+/]{4}|(?:Proc-Type|DEK-Info|Version|Comment): [\w ,.:/()-]*|-----END [A-Z0-9 ]+-----)(?:\\[nr])*([\s"'` + "`" + `+,;.)\\]*)$`)
 
-// keyRun is a key in one text: its header, remarks, base64 in lines of shortText bytes and more and one that is shorter, and the footer, with blanks or escaped line ends between.
-var keyRun = lazyregexp.New(`(?:-----BEGIN [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?(?:(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+)(?:\\{1,4}[nrt]| )*)*(?:[A-Za-z0-9+/_%]{40,}={0,2}(?:\\{1,4}[nrt]| )*)*([A-Za-z0-9+/_%]{0,39}={0,2})(?:\\{1,4}[nrt]| )*(?:-----END [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?`)
+// keyRun is a key in one text: its header, remarks, base64 in lines of shortText bytes and more and a last one, and the footer, with blanks or escaped line ends between.
+var keyRun = lazyregexp.New(`(?:-----BEGIN [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?(?:(?:Proc-Type: [\w,]+|DEK-Info: [\w,-]+)(?:\\{1,4}[nrt]| )*)*(?:[A-Za-z0-9+/_%]{40,}(?:\\{1,4}[nrt]| )*)*([A-Za-z0-9+/_%]{0,39}={0,2})(?:\\{1,4}[nrt]| )*(?:-----END [A-Z0-9 ]+-----(?:\\{1,4}[nrt]| )*)?`)
 
 // keyPart is the longest such run of a line. A short line of small letters may be a command, as in keyEnd.
 func keyPart(line string) (longest sanitize.Span) {
-	for _, m := range keyRun.FindAllStringSubmatchIndex(line, -1) {
-		if last := line[m[2]:m[3]]; last != "" && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz/") == "" {
+	at := len(line) - len(uncommented(line))
+	for _, m := range keyRun.FindAllStringSubmatchIndex(line[at:], -1) {
+		if last := line[at+m[2] : at+m[3]]; last != "" && strings.Trim(last, "abcdefghijklmnopqrstuvwxyz/") == "" {
 			m[1] = m[2]
 		}
 		if m[1]-m[0] > longest.End-longest.Start {
-			longest = sanitize.Span{Start: m[0], End: m[1]}
+			longest = sanitize.Span{Start: at + m[0], End: at + m[1]}
 		}
 	}
 	return longest
