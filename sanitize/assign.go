@@ -379,8 +379,8 @@ func randomValues(out []Span, s string, from, to, name int) []Span {
 		if i >= whole && signByte(s[i]) {
 			for whole = i; whole < to && signByte(s[whole]); whole++ {
 			}
-			if apart(s, i, whole) && (name < i || name >= whole) && Drawn(s[i:whole]) && noDigest(s, i, whole) {
-				out = appendLines(out, s, i, whole)
+			if at := drawnWhole(s, i, whole, name); at >= 0 {
+				out = appendLines(out, s, at, whole)
 				i = whole - 1
 				continue
 			}
@@ -413,8 +413,21 @@ func noDigest(s string, i, end int) bool {
 // signByte reports whether a byte may stand in a value that is whole between quotes or blanks.
 func signByte(c byte) bool { return valueByte(c) || strings.IndexByte("!@#$%^&*()=?:", c) >= 0 }
 
-// apart reports whether what stands from i to end is whole between quotes, blanks, or the tags of XML.
-func apart(s string, i, end int) bool {
+// givenName begins a word that gives something to a name.
+var givenName = lazyregexp.New(`^[\w.-]+(?::?=|:)`)
+
+// drawnWhole is where a random value begins that goes to the end of a word, or -1: where the word does, or behind a name and a sign of assignment.
+func drawnWhole(s string, i, end, name int) int {
+	for _, at := range []int{i, i + len(givenName.FindString(s[i:end]))} {
+		if apart(s, i, at, end) && (name < at || name >= end) && Drawn(s[at:end]) && noDigest(s, at, end) {
+			return at
+		}
+	}
+	return -1
+}
+
+// apart reports whether the word from i to end is whole between quotes, blanks, or the tags of XML. Its value from at on is no code but in quotes of its own.
+func apart(s string, i, at, end int) bool {
 	before, behind := byte('\n'), byte('\n')
 	if i > 0 {
 		before = s[i-1]
@@ -422,11 +435,12 @@ func apart(s string, i, end int) bool {
 	if end < len(s) {
 		behind = s[end]
 	}
-	if strings.IndexByte("\"'`", before) >= 0 {
+	quoted := strings.IndexByte("\"'`", before) >= 0
+	if quoted && (before != behind || at == i) {
 		return before == behind
 	}
-	code := strings.ContainsAny(strings.TrimRight(s[i:end], "="), "()=")
-	return !code && (before <= ' ' && behind <= ' ' || before == '>' && behind == '<')
+	code := strings.ContainsAny(strings.TrimRight(s[at:end], "="), "()=")
+	return !code && (quoted || before <= ' ' && behind <= ' ' || before == '>' && behind == '<')
 }
 
 func valueByte(c byte) bool { return wordByte(c) || c == '+' || c == '/' || c == '.' || c == '~' }

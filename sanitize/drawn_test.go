@@ -57,6 +57,9 @@ func TestDrawnValuesWithSigns(t *testing.T) {
 			quoted = append(quoted, form)
 		}
 	}
+	given := []string{
+		"SESSION_SECRET=%s", "export API_TOKEN=%s", "A_SECRET=a B_SECRET=%s", "AUTH_TOKEN := x\nAPI_KEY:=%s", "tool --auth-token=%s /srv", "- API_KEY=%s", `- "API_TOKEN=%s"`, "secret:%s", "<env>API_TOKEN=%s</env>", "API_TOKEN: %s", // (threats.md T885)
+	}
 	random := rand.New(rand.NewPCG(8, 62))
 	base64Of := func(n int) func() string {
 		return func() string {
@@ -70,13 +73,15 @@ func TestDrawnValuesWithSigns(t *testing.T) {
 	from := func(alphabet string, n int) func() string {
 		return func() string { return draw(random, alphabet, n) }
 	}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name  string
 		forms []string
 		value func() string
 		shown int // of draws at most
 	}{
-		"12 bytes of base64": {formsOfNames, base64Of(12), 6}, "16 bytes of base64": {formsOfNames, base64Of(16), 4}, "24 bytes of base64": {formsOfNames, base64Of(24), 4}, "32 bytes of base64": {formsOfNames, base64Of(32), 2},
-		"16 with signs": {quoted, from(letters+"!@#$%^&*", 16), 10}, "24 with signs": {quoted, from(letters+"!@#$%^&*()", 24), 8}, "32 with signs": {quoted, from(letters+"!@#$%^&*-_=+?", 32), 5},
+		{"12 bytes of base64", formsOfNames, base64Of(12), 6}, {"16 bytes of base64", formsOfNames, base64Of(16), 4}, {"24 bytes of base64", formsOfNames, base64Of(24), 4}, {"32 bytes of base64", formsOfNames, base64Of(32), 2},
+		{"16 with signs, given", given, from(letters+"!@#$%^&*?", 16), 10}, {"18 with signs, given", given, from(letters+"!@#$%^&*?", 18), 8}, {"18 without digits, given", given, from(letters[:52]+"!@#$%^&*?", 18), 12},
+		{"16 with signs", quoted, from(letters+"!@#$%^&*", 16), 10}, {"24 with signs", quoted, from(letters+"!@#$%^&*()", 24), 8}, {"32 with signs", quoted, from(letters+"!@#$%^&*-_=+?", 32), 5},
 	} {
 		for _, form := range c.forms {
 			shown := 0
@@ -88,7 +93,7 @@ func TestDrawnValuesWithSigns(t *testing.T) {
 			}
 			lawsOfMask(t, fmt.Sprintf(form, c.value()))
 			if shown > c.shown {
-				t.Errorf("%q with %s: %d of %d are shown", form, name, shown, draws)
+				t.Errorf("%q with %s: %d of %d are shown", form, c.name, shown, draws)
 			}
 		}
 	}
@@ -103,7 +108,10 @@ func TestNamesWithSignsAreShown(t *testing.T) {
 		`<div class="w-1/2 md:p-4 lg:mt-8 password-field-3xl">`, `<path d="M9-3h4V5H2z-7v2" id="password" />`, "func isCGoTypeObj(fset *token.FileSet, obj *TypeName) bool {", "Testing basn0g01.png: PASS (524 zero samples)", "func isFuzzTargetDotFuzz(pass *analysis.Pass, call *ast.CallExpr) bool {",
 		`userId: "507f1f77bcf86cd799439011", token: "t"`, `{ id: "clh1x2y3z0000abcd1234efgh", token }`, "ALTER TABLE tokens ADD CONSTRAINT FK_9f3a8b7c6d5e4f3a2b1c0d9e8f7 FOREIGN KEY (user_id)", "CREATE INDEX idx_tokens_a1b2c3d4e5 ON tokens (id);", "`CREATE TABLE \"token\" (CONSTRAINT \"PK_82fae97f905930df5d62a702fc9\" PRIMARY KEY (\"id\"))`",
 		`expect(validatePassword("Abc123!@#xyzQ")).toBe(true)`, `await page.fill('#password', 'S3cur3P@ssw0rd!')`, `expect(isStrong("aB3!xK9@mQ2#p")).toBe(true) // password`,
-		"pass: true", "bypass: isDevelopment2", "const pass = await promptForPassword(user)", "pass=$(cat /run/secrets/db_pass)", "  pass: ${SMTP_PASS}", `token: "0102030405060708090a0b0c0d0e0f10"`,
+		"pass: true", "bypass: isDevelopment2", "const pass = await promptForPassword(user)", "pass=$(cat /run/secrets/db_pass)", "  pass: ${SMTP_PASS}",
+		"API_KEY=$(openssl rand -hex 16)", "token=${API_TOKEN:-$(cat /run/token)}", "--secret-id=arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf", "token=value1&api_key2=value2&x=3", "TOKEN_URL=https://auth.acme.io/oauth2/v1/token?grant_type=x&v=2", "TOKEN_PATTERN=^gh[pousr]_[A-Za-z0-9]{36}$",
+		"TOKEN_FORM=^v1:[0-9]+$", "tokens=2*n^2+3*k-m4:x1", "token_cost=price*count2^2+base1", "key:=a*x^2+b*x+c?x1:x2", "signing_key=%Y%m%dT%H%M%SZ:%s:%d", "API_KEY=op://Private/acme-api/credential", "API_TOKEN=vault:secret/data/app#API_TOKEN", "<input name=token:v2 data-key=$user.apiKey@v1 />", "token:hover:not(.token-v2) a", "access-key:Ctrl+Shift+F12,Alt+F4", "SECRET_KEY=change!me!in!production!2024", "token:=lexer.Next().Kind&mask2", "sort=token:asc,createdAt:desc&page[size]=20", "AUTH_TOKEN=user:group:0644:svc-deploy@acme.io",
+		`token: "0102030405060708090a0b0c0d0e0f10"`,
 	} {
 		if got := shownInDiff(t, lines); strings.Contains(got, Redacted) {
 			t.Errorf("%s is shown as\n%s", lines, got)
