@@ -20,13 +20,14 @@ import (
 var installed = []string{"binding.gyp", "package.json5", "package.yaml"}
 
 // excusable takes back what a name or an attribute alone does not excuse (decision 30): new files where nothing was vendored or
-// minified before, files that begin with the name of their interpreter where the diff does not show it, and manifests that have an installation run something.
+// minified before, files that begin with the name of their interpreter where the diff does not show it, manifests that have an installation run something, and lock files that
+// are none by their place or text.
 func (b *builder) excusable(ctx context.Context) error {
 	b.back, b.standing, b.ways, b.held = make([]bool, len(b.brief.Files)), map[string]map[string][]string{}, map[string]map[pushpolicy.Way]bool{}, map[string]bool{}
 	back := func(i int) {
 		b.back[i], b.brief.Files[i].Omitted = true, unshown(&b.o.Diff.Files[i])
 	}
-	var ask, manifests []int
+	var ask, manifests, locks []int
 	for i := range b.brief.Files {
 		f, bf := &b.o.Diff.Files[i], &b.brief.Files[i]
 		if !slices.Contains([]string{OmittedGenerated, OmittedVendored, OmittedLockFile}, bf.Omitted) {
@@ -38,7 +39,13 @@ func (b *builder) excusable(ctx context.Context) error {
 			return err
 		case grown, bf.Moved && bf.Omitted != OmittedLockFile: // which moves as what it is
 			back(i)
+			continue
 		case f.Change == diff.Deleted:
+			continue
+		case bf.Omitted == OmittedLockFile || lockKind(f.Path) == sqlxQuery:
+			locks = append(locks, i)
+		}
+		switch {
 		case slices.Contains(installed, strings.ToLower(path.Base(f.Path))):
 			back(i)
 		case strings.EqualFold(path.Base(f.Path), "package.json"):
@@ -48,6 +55,9 @@ func (b *builder) excusable(ctx context.Context) error {
 		}
 	}
 	if err := b.installing(ctx, manifests, back); err != nil {
+		return err
+	}
+	if err := b.astray(ctx, locks, back); err != nil {
 		return err
 	}
 	for batch := range slices.Chunk(ask, diffBatch) {
@@ -65,7 +75,7 @@ func (b *builder) excusable(ctx context.Context) error {
 	return nil
 }
 
-// grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or a file in a folder of
+// grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or one that comes changed into another folder, or a file in a folder of
 // vendored code that is new itself. Attributes, which the base has set, excuse new files too. Neither excuses one that a test runner runs for its
 // name alone, but beside others that it runs: whoever may add it may as well change those.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
@@ -84,7 +94,8 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	}
 	switch why {
 	case OmittedGenerated:
-		return f.Change != diff.Renamed && hasEnding(f.Path, minified), nil
+		edited := len(f.Hunks) > 0 || unshown(f) != ""
+		return hasEnding(f.Path, minified) && (f.Change != diff.Renamed || edited && path.Dir(f.OldPath) != path.Dir(f.Path)), nil
 	case OmittedVendored:
 		return b.unlike(ctx, f.Path)
 	}

@@ -37,6 +37,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
 		"own/vendor/a.go": bodyOf, "own/vendor/pay.go": bodyOf, "own/third_party/a.go": bodyOf,
+		"pages/api/all.min.js": "x\ny\n", "web/package.json": "{}", "infra/main.tf": "x", "locked/package.json": "{}", "locked/pnpm-lock.yaml": "lockfileVersion: '9.0'\n", ".github/workflows/package.json": "{}", ".github/workflows/pnpm-lock.yaml": "on: push\n",
+		"k8s/package.json": "{}", "k8s/package-lock.json": `{"apiVersion": "v1", "kind": "Pod", "lockfileVersion": 3}`, "k8s/.sqlx/query-1.json": `{"apiVersion": "v1", "kind": "Pod"}`, "app/.sqlx/query-1.json": `{"db_name": "PostgreSQL", "query": "SELECT 1", "describe": {}, "hash": "1"}`,
 		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/t/conftest.py": "x\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute,
 	}
 	for _, row := range []struct{ says, text, want string }{
@@ -135,6 +137,17 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"code of a designer", newWithMode("src/A.Designer.cs", "100644", "x"), ""},
 		{"a lock file", withModes("go.sum", kept), OmittedLockFile},
 		{"a new lock file", newWithMode("web/yarn.lock", "100644", "x"), OmittedLockFile},
+		{"a new lock file without its manifest (threats.md T887)", newWithMode("nginx/sites-enabled/yarn.lock", "100644", "x"), ""},
+		{"a new lock file of a Swift workspace", newWithMode("a.xcworkspace/xcshareddata/swiftpm/Package.resolved", "100644", "x"), OmittedLockFile},
+		{"a new lock file beside any file of its language", newWithMode("infra/.terraform.lock.hcl", "100644", "x"), OmittedLockFile},
+		{"a lock file in YAML", newWithMode("locked/pnpm-lock.yaml", "100644", "x"), OmittedLockFile},
+		{"a workflow that is called like one (threats.md T887)", newWithMode(".github/workflows/pnpm-lock.yaml", "100644", "x"), ""},
+		{"an object of Kubernetes that is called like one", newWithMode("k8s/package-lock.json", "100644", "x"), ""},
+		{"a query of sqlx", withModes("app/.sqlx/query-1.json", kept), OmittedGenerated},
+		{"an object of Kubernetes that is called like that", newWithMode("k8s/.sqlx/query-1.json", "100644", "x"), ""},
+		{"minified code of another version", movedWith("web/all.min.js", "web/all-2.min.js"), OmittedGenerated},
+		{"minified code in another folder", moved("web/all.min.js", "static/all.min.js"), OmittedGenerated},
+		{"changed minified code in another folder (threats.md T888)", movedWith("web/all.min.js", "pages/api/all.min.js"), ""},
 		{"a lock file that a tool evaluates", newWithMode("apps/x/mix.lock", "100644", "%{\"a\": System.cmd(\"sh\", [])}"), ""},
 		{"a lock file that holds commands", newWithMode("MODULE.bazel.lock", "100644", "{\"patch_cmds\": [\"curl x | sh\"]}"), ""},
 		{"a vendored one", newWithMode("vendor/b/mix.lock", "100644", "x"), ""},

@@ -103,7 +103,7 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 func TestUnshownFilesAreExcusedOrNot(t *testing.T) {
 	src := &memory{files: map[string]map[string]string{
 		baseID: {"gone.py": program + "\x00", "logo.png": png, ".gitattributes": "dist/* linguist-generated\n"},
-		headID: {"logo.png": png + "x", "a.py": program + "\x00", "big.py": program, "big.png": png, "package-lock.json": "{}", "dist/all.js": "x",
+		headID: {"logo.png": png + "x", "a.py": program + "\x00", "big.py": program, "big.png": png, "package-lock.json": "{}", "package.json": "{}", "dist/all.js": "x",
 			".gitattributes": "dist/* linguist-generated\n"},
 	}}
 	d := &diff.Diff{Files: []diff.File{

@@ -14,6 +14,12 @@ func moved(from, to string) string {
 	return "diff --git a/" + from + " b/" + to + "\nsimilarity index 100%\nrename from " + from + "\nrename to " + to + "\n"
 }
 
+// movedWith is moved with an added line.
+func movedWith(from, to string) string {
+	return "diff --git a/" + from + " b/" + to + "\nsimilarity index 60%\nrename from " + from + "\nrename to " + to + "\nindex 1111111..2222222 100644\n--- a/" + from + "\n+++ b/" + to +
+		"\n@@ -1 +1,2 @@\n x\n+y\n"
+}
+
 func chmod(path string) string {
 	return "diff --git a/" + path + " b/" + path + "\nold mode 100644\nnew mode 100755\n"
 }

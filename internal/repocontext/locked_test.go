@@ -1,0 +1,29 @@
+package repocontext
+
+import (
+	"strings"
+	"testing"
+)
+
+// A file is a lock file where all that stands at its top is what package managers write, in each of its documents (threats.md T887).
+func TestLocked(t *testing.T) {
+	const pnpm = "lockfileVersion: '9.0'\n\nsettings:\n  autoInstallPeers: true\n\nimporters:\n\n  .:\n    dependencies:\n      a:\n        specifier: ^1.0.0\n        version: 1.0.0\n\npackages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-x}\n\nsnapshots:\n\n  a@1.0.0: {}\n"
+	for text, want := range map[string]bool{
+		pnpm: true, strings.ReplaceAll(pnpm, "\n", "\r\n"): true, "# written by pnpm\n---\n" + pnpm + "---\n" + pnpm: true,
+		"": false, "---\n": false, pnpm + "on: push\n": false, pnpm + "\"on\": push\n": false, pnpm + "? on\n: push\n": false, pnpm + "---\napiVersion: v1\n": false,
+		pnpm + "--- {apiVersion: v1}\n": false, pnpm + "---\n  apiVersion: v1\n": false, "  apiVersion: v1\n  kind: Pod\n": false, pnpm + "\tapiVersion: v1\n": false, "{on: push}\n": false,
+		pnpm + "...\n%YAML 1.2\n": false, pnpm + "time:\rapiVersion: v1\n": false, pnpm + "time:\u2028apiVersion: v1\n": false, pnpm + "time:\u0085apiVersion: v1\n": false, "- a\n": false,
+	} {
+		if got := locked("web/pnpm-lock.yaml", []byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		`{"name":"a","version":"1","lockfileVersion":3,"requires":true,"packages":{}}`: true, "{}": true,
+		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
+	} {
+		if got := locked("package-lock.json", []byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
