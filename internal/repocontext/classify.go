@@ -150,14 +150,14 @@ func Ordinary(p string) string {
 }
 
 // neverSkipped are files that run things by their name or ending: nothing may take them out of a review but the operator's
-// configuration. A manifest that is data says what a vendored package is made of, which nobody reads either.
+// configuration. A manifest that is data says what a package in a vendored folder is made of, which nobody reads either.
 func neverSkipped(p string) bool {
-	base := path.Base(p)
+	dir, base := path.Split(p)
 	if strings.HasPrefix(spelling.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, lang.Of(p)) {
 		return true
 	}
 	why, manifest := pushpolicy.Acts(p)
-	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || slices.Contains(dataLanguages, lang.Of(p))))
+	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || below(dir, vendorFolders) && slices.Contains(dataLanguages, lang.Of(p))))
 }
 
 var (

@@ -28,14 +28,14 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		attribute = "*.snap linguist-generated\n*.LOW linguist-generated\nlib/** linguist-vendored\nout/*.{js,css} linguist-generated\ngen/** linguist-generated\nown/vendor/** -linguist-vendored\nown/third_party/** linguist-vendored=false linguist-generated\nown/*.min.js -linguist-generated\ndeep/made/** linguist-generated\npay/vendor/own/** -linguist-vendored\n"
 	)
 	base := map[string]string{
-		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
+		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "gen/pyproject.toml": "x\n", "vendor/a/pyproject.toml": "x\n", "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
 		"vendor/t/test/a.js": "x", "vendor/t/__mocks__/fs.js": "x", "vendor/t/test_a.py": "x", "vendor/t/usercustomize.py": "x", "lib/test/a.js": "x", "deep/a.test.js": "x",
 		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "Pods/x": "../src", "bower_components/.gitkeep": "", "Carthage/README": "", "Godeps/.gitignore": "*\n", "own/vendor/a.go": bodyOf, "own/vendor/pay.go": bodyOf, "own/third_party/a.go": bodyOf, "own/a.min.js": "x", "src/vendors/a.go": bodyOf, "sub/3rdparty/README.md": "x\n", "sub/3rdparty/CMakeLists.txt": "x\n", "sub/3rdparty/NOTICE": "x\n", "sub/3rdparty/deps.json": "{}\n", "sub/3rdparty/a.json": "{}\n",
 		"pay/vendor/own/a.py": "x\n", "pay/vendor/own/a.yaml": "x\n", "pay/vendor/own/b.yaml": "x\n", "ops/vendor/charts/a/Chart.yaml": "x\n", "ops/vendor/charts/a/templates/x.yaml": "x\n", "ops/vendor/charts/a/README.md": "x\n", "ops/vendor/charts/b/README.md": "x\n", "ops/vendor/charts/a/values.json": "{}\n",
 		"{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute + "lost.txt linguist-generated\n",
 	}
 	head := map[string]string{
-		"made.go": mark + bodyOf, "bare.go": bodyOf, "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
+		"made.go": mark + bodyOf, "bare.go": bodyOf, "gen/pyproject.toml": "x\n", "vendor/a/pyproject.toml": "x\n", "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
 		"own/vendor/a.go": bodyOf, "own/vendor/pay.go": bodyOf, "own/third_party/a.go": bodyOf,
 		"pages/api/all.min.js": "x\ny\n", "web/package.json": "{}", "infra/main.tf": "x", "locked/package.json": "{}", "locked/pnpm-lock.yaml": "lockfileVersion: '9.0'\n", ".github/workflows/package.json": "{}", ".github/workflows/pnpm-lock.yaml": "on: push\n",
 		"k8s/package.json": "{}", "k8s/package-lock.json": `{"apiVersion": "v1", "kind": "Pod", "lockfileVersion": 3}`, "k8s/.sqlx/query-1.json": `{"apiVersion": "v1", "kind": "Pod"}`, "app/.sqlx/query-1.json": `{"db_name": "PostgreSQL", "query": "SELECT 1", "describe": {}, "hash": "1"}`,
@@ -49,6 +49,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a marked file that begins with an interpreter", withModes("run.py", kept), ""},
 		{"a marked file that goes", "diff --git a/made.go b/made.go\ndeleted file mode 100644\nindex 1111111..0000000\n--- a/made.go\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-" +
 			strings.TrimSpace(mark) + "\n-package x\n", OmittedGenerated},
+		{"a manifest that an attribute excuses (threats.md T891)", withModes("gen/pyproject.toml", kept), ""},
+		{"a manifest in a vendored folder", withModes("vendor/a/pyproject.toml", kept), OmittedVendored},
 		{"an attribute that is lost", withModes("lost.txt", kept), ""},
 		{"an attribute of a new file", newWithMode("new.snap", "100644", "x"), OmittedGenerated},
 		{"an attribute of a new folder", newWithMode("lib/x.c", "100644", "x"), OmittedVendored},
