@@ -326,7 +326,7 @@ func (c CommandPlan) hold(b review.Brief, findings []review.Finding, given []evi
 
 // passes reports whether a finding counts for nothing, whatever else is found: what it quotes is false, or people dismissed it, or it is settled in its thread.
 func (in Inputs) passes(f review.Finding, ev evidence.Result) bool {
-	in.Reports, f.Quoted, f.Copied, f.Named = nil, ev.Quoted, ev.Copied, ev.Named
+	in.Reports, f.Quoted, f.Altered, f.Named = nil, ev.Quoted, ev.Altered, ev.Named
 	g := gathered{in: in, findings: []review.Finding{f}, support: map[int]evidence.Status{0: ev.Status}}
 	return ev.Status == evidence.False || len(g.silence().agreed().findings) == 0
 }

@@ -131,7 +131,7 @@ func collectReviewers(in Inputs) gathered {
 				g.unverified = append(g.unverified, aside)
 				continue
 			}
-			f.Quoted, f.Copied, f.Named = ev.Quoted, ev.Copied, ev.Named
+			f.Quoted, f.Altered, f.Named = ev.Quoted, ev.Altered, ev.Named
 			if f.ValueHash != "" && slices.ContainsFunc(counted, func(c countedFinding) bool {
 				return c.Source.Name == f.Source.Name && c.ValueHash == f.ValueHash && c.File == f.File && *c.Line == *f.Line && c.Title == f.Title
 			}) {

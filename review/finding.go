@@ -57,8 +57,8 @@ type Finding struct {
 	// Quoted are the first and the last line where Evidence stands in the head version, as prloop found it; zeros where that is not
 	// one place. It is no part of an answer.
 	Quoted [2]int `json:"-"`
-	// Copied is true where the change adds the lines of Evidence to a file that had the like already, as prloop found it. It is no part of an answer.
-	Copied bool `json:"-"`
+	// Altered is true where the file had Evidence before, and the change adds these lines, or changes others near them, as prloop found it. It is no part of an answer.
+	Altered bool `json:"-"`
 	// Named are the first and the last line that the reviewer gave, where prloop took those of the quote instead; else zeros. They are no part of an answer.
 	Named [2]int `json:"-"`
 }

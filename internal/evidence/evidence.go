@@ -32,8 +32,8 @@ type Result struct {
 	LineEnd int `json:"lineEnd,omitempty"`
 	// Quoted are the first and the last line of the quote there, zeros where nobody can tell which of several places is meant.
 	Quoted [2]int `json:"quoted,omitzero"`
-	// Copied is true where the change adds the lines of the quote, and the file had the like already.
-	Copied bool `json:"copied,omitempty"`
+	// Altered is true where the file had the quote before, and the change adds these lines, or changes others near them.
+	Altered bool `json:"altered,omitempty"`
 	// Named are the lines that the finding claimed where the quote gave it others, else zeros.
 	Named [2]int `json:"named,omitzero"`
 }
@@ -287,34 +287,43 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	if ev.LineDropped {
 		f.Line, f.LineEnd = nil, nil
 	}
-	ev.Copied, err = c.copied(ctx, *f, ev)
+	ev.Altered, err = c.altered(ctx, *f, ev)
 	return ev, note, err
 }
 
-// copied reports whether the change adds the lines that a finding quotes to a file that had the like already: it has more of them now.
-func (c *Checker) copied(ctx context.Context, f review.Finding, ev Result) (bool, error) {
+// nearLines is how far a change is from a quote that it may concern, in lines.
+const nearLines = 10
+
+// altered reports whether a file had what a finding quotes before the change, and the lines that are meant are added by it, or have another change near them.
+func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (bool, error) {
 	bf, changed := c.changed[f.File]
 	if !changed || ev.Status != Verified {
 		return false, nil
 	}
-	now, err := c.Read(ctx, c.head, f.File)
-	if err != nil {
-		return false, err
-	}
 	was, err := c.Read(ctx, c.base, cmp.Or(bf.OldPath, f.File))
-	if err != nil || !now.Exists || !was.Exists {
+	if err != nil || !was.Exists || len(spans(fileLines(was.text, true), f.Evidence)) == 0 {
 		return false, err
 	}
-	if n := len(spans(fileLines(was.text, true), f.Evidence)); n == 0 || n >= len(spans(fileLines(now.text, true), f.Evidence)) {
-		return false, nil
+	d, err := diff.Parse(bf.Diff)
+	if err != nil || len(d.Files) == 0 || ev.Quoted[0] == 0 {
+		return true, nil //nolint:nilerr // nobody can tell
 	}
-	added, _ := diff.ChangedLines(bf.Diff)
-	for n := ev.Quoted[0]; n > 0 && n <= ev.Quoted[1] && len(added) > 0; n++ {
-		if _, ok := added[n]; !ok {
-			return false, nil
+	for i := range d.Files[0].Hunks {
+		h := &d.Files[0].Hunks[i]
+		at := h.NewStart // the line of the head that stands where something was taken away, or the next
+		for l := range h.Lines() {
+			if l.Op != '-' {
+				at = l.New
+			}
+			if l.Op != ' ' && at >= ev.Quoted[0]-nearLines && at <= ev.Quoted[1]+nearLines {
+				return true, nil
+			}
+			if l.Op != '-' {
+				at++
+			}
 		}
 	}
-	return true, nil // also where nobody can tell which of them is meant
+	return false, nil
 }
 
 // check establishes the facts about one finding once. A run that is ended checks nothing more.

@@ -66,7 +66,7 @@ func IsID(s string) bool {
 // Recognize says which group of findings each mark is: -1 for none. A mark is one group at most, and a group has one mark at
 // most, the surest pairs first, so that a mark never takes a second finding along. A secret whose value is known is known by its ID
 // alone, and a mark for a value is for that alone: another value in the same file has the same words. Of what is grave a quote alone proves nothing: its words have to be akin to
-// the title, and a copy that the change adds is other code (threats.md T886). It does not depend on the order of either.
+// the title; and code that the file had and the change adds again, or alters, is other code (threats.md T886). It does not depend on the order of either.
 func Recognize(marks []Mark, groups [][]review.Finding) []int {
 	type pair struct {
 		candidate
@@ -85,7 +85,7 @@ func Recognize(marks []Mark, groups [][]review.Finding) []int {
 				s.print = titled(s.Finding)
 			}
 			grave := s.ValueHash == "" && (s.Priority.Severe() || !s.Priority.Valid() || Security(s.Category))
-			if grave && s.Copied {
+			if grave && s.Altered {
 				continue
 			}
 			for i, k := range known {

@@ -34,8 +34,8 @@ func TestRecognize(t *testing.T) {
 		{"akin words, the same code, a P1", quoted, func(f *review.Finding) {
 			f.Priority, f.Title, f.Description = review.P1, "Response body is leaked", "Nobody sees that Close failed."
 		}, true},
-		{"the same words, a P1 in a copy", quoted, func(f *review.Finding) { f.Priority, f.Copied = review.P1, true }, false},
-		{"the same words, a P2 in a copy", quoted, func(f *review.Finding) { f.Copied = true }, true},
+		{"the same words, a P1 in altered code", quoted, func(f *review.Finding) { f.Priority, f.Altered = review.P1, true }, false},
+		{"the same words, a P2 in altered code", quoted, func(f *review.Finding) { f.Altered = true }, true},
 		{"another problem of the file", first, func(f *review.Finding) {
 			f.Title, f.Description = "Quadratic loop", "Every order is compared with each other order."
 		}, false},
