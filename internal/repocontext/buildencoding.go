@@ -15,7 +15,7 @@ import (
 
 const (
 	// pairNames are how tools call encodings in which some letters are two bytes, pairNumbers the code pages of Windows and IBM that are such.
-	pairNames = `(?:x[-_]|cs)?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|(?:cp|mscp|ms|ibm[-_]?|windows[-_]?)` + pairNumbers + `c?|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
+	pairNames = `(?:x[-_]|cs)?(?:s[-_]?jis|shift[-_]?jis|ms[-_]?kanji|(?:cp|mscp|ms|ibm[-_]?|win(?:dows)?[-_]?)` + pairNumbers + `c?|windows[-_]?31j|gbk|gb[-_]?(?:2312|18030)|` +
 		`euc[-_]?(?:jp|jis|kr|cn|tw)|u[-_]?jis|(?:cn[-_]?)?big[-_]?(?:5|five)|ksc[-_]?5601|iso[-_]?2022[-_]?(?:jp|kr|cn))(?:[-_]?(?:win|mac|ms|open|hkscs|eten|x?0213|2004))?`
 	pairNumbers = `(?:932|936|94[239]|950|1361|20932|20949|33722|51932|51936|51949|54936)`
 	// pairWords are names that are words of other things too: they count behind a word for an encoding alone.

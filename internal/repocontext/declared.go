@@ -35,7 +35,7 @@ var (
 	// isoEncodings are as those, but for a byte that ends a line and is a half of letters of UTF-8.
 	isoEncodings = lazyregexp.New(`^(?:(?:iso-?)?latin-?[0-9]{0,2}|l[0-9]{1,2}|(?:iso-?)?8859(?:-?[0-9]{1,2})?|(?:cp|windows-|ibm)?819|tis-?620)` + editors)
 	// pairEncodings are those in which some letters are two bytes, of which the second may be one of ASCII; ASCII alone is what it is there.
-	pairEncodings = lazyregexp.New(`^(?:(?:x-)?s-?jis|shift-?jis|ms-?kanji|(?:cp|ms)?(?:932|936|949|950)|windows-31j|gbk|gb-?2312|gb-?18030|euc-?(?:jp|kr|cn)|ujis|u-jis|big5(?:-?hkscs)?|uhc|johab|` +
+	pairEncodings = lazyregexp.New(`^(?:(?:x-)?s-?jis|shift-?jis|ms-?kanji|(?:cp|ms|win)?(?:932|936|949|950)|windows-31j|gbk|gb-?2312|gb-?18030|euc-?(?:jp(?:ms)?|kr|cn)|ujis|u-jis|big5(?:-?hkscs)?|uhc|johab|` +
 		`(?:cp|ms)1361|chinese|korean)` + editors)
 	// codecs is what names of encodings look like, as far as they are none of those: all that Python, Java and browsers have.
 	codecs = lazyregexp.New(`[0-9]|^(?:cs|ebcdic|hz|iso-|mac|raw-|unicode|x-)|^(?:ansi|arabic|charmap|cp-.*|cyrillic.*|dbcs|greek|hebrew|hkscs|idna|jis.*|mbcs|oem|palmos|punycode|ruscii|thai|undefined|us)$`)
@@ -143,7 +143,7 @@ func encodings(path string, text []byte, cut bool) (names []string) {
 			note(charset, html.UnescapeString(said), byteEncodings.MatchString, isoEncodings.MatchString, wideEncodings.MatchString, remark)
 		}
 	}
-	return names
+	return append(names, statedEncodings(string(text))...)
 }
 
 // encodingName is how Python spells a name of an encoding, and so finds it.

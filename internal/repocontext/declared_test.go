@@ -3,6 +3,8 @@ package repocontext
 import (
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/testkit/pace"
 )
 
 // What a file says it is written in decides what its bytes are: words that nobody was shown must not stand there.
@@ -86,6 +88,28 @@ func TestDeclaredEncodings(t *testing.T) {
 		{"a tag that says what another part of it does", "a.php", "<?php head(); ?>\n<meta charset=\"<?php bloginfo( 'charset' ); ?>\">", "é", ""},
 		{"a tag in data", "a.ipynb", `{"a": "<meta charset=\"utf-8\">"}`, "é", ""},
 		{"a tag in prose", "a.md", "x\n<meta charset=gbk>", "é", ""},
+		{"a statement of SQL", "a.sql", "SET NAMES gbk;", inert, OmittedDeclared},
+		{"one below others, over lines and behind a comment", "a.sql", "SELECT 1;\n\n/* x */ set /* y */ @x = 1,\n  names -- z\n 'sjis';", inert, OmittedDeclared},
+		{"one that MySQL runs in a comment", "a.sql", "/*!40101 SET NAMES big5 */;", inert, OmittedDeclared},
+		{"another name of it", "a.sql", "SET CHARACTER SET gbk;", inert, OmittedDeclared},
+		{"a variable", "a.sql", "SET @@session.character_set_client = cp932;", inert, OmittedDeclared},
+		{"one of PostgreSQL", "a.sql", "set session client_encoding to 'SHIFT_JIS_2004';", inert, OmittedDeclared},
+		{"a call of PostgreSQL", "a.sql", "SELECT pg_catalog.set_config('client_encoding', 'SJIS', false);", inert, OmittedDeclared},
+		{"a command of a client", "a.sql", "\\encoding SJIS", inert, OmittedDeclared},
+		{"a short command of a client", "a.sql", "\\C gbk", inert, OmittedDeclared},
+		{"one that a program sends", "a.php", "<?php\n$db->query(\"SET NAMES gbk\");", inert, OmittedDeclared},
+		{"one that a script sends", "a.sh", "mysql -e 'SET NAMES gbk; SOURCE a.sql'", inert, OmittedDeclared},
+		{"a statement of PHP", "a.php", "<?php declare(ticks=1, encoding='SJIS');", inert, OmittedDeclared},
+		{"a statement of Perl", "a.pl", "use strict;\nuse warnings; use encoding 'shiftjis', Filter => 1;", inert, OmittedDeclared},
+		{"a statement of Vim", "a.vim", "scriptencoding cp932", inert, OmittedDeclared},
+		{"a package of LaTeX", "a.tex", "\\documentclass{article}\n\\usepackage[utf8,sjis]{inputenc}", inert, OmittedDeclared},
+		{"plain lines behind a statement", "a.sql", "SET NAMES gbk;", plain, ""},
+		{"plain lines behind other names", "a.sql", "SET NAMES eucjpms;\nSET client_encoding = WIN932;", plain, ""},
+		{"a statement in UTF-8", "a.sql", "SET NAMES utf8mb4;\n\\encoding UTF8", inert, ""},
+		{"a remark about a statement", "a.sql", "-- no SET NAMES gbk here\n# and no \"SET NAMES sjis\"", inert, ""},
+		{"a name in a list", "a.py", "names = {'gbk': 'Chinese', 'sjis': 'Japanese'}\ncharset = 'gbk'", "x = 'é'", ""},
+		{"what a program converts", "a.php", "<?php\n$x = iconv('GBK', 'UTF-8', $y); $x = array('encoding' => 'gbk');", "$x = 'é';", ""},
+		{"a statement in prose", "a.md", "    SET NAMES gbk;", inert, ""},
 	} {
 		t.Run(row.says, func(t *testing.T) {
 			before, after := row.first+"\ny = 2\n", row.first+"\n"+row.line+"\n"
@@ -109,6 +133,7 @@ func TestDeclarationsThatChange(t *testing.T) {
 		{"one of single bytes", "#\n", "# coding: latin-1\n", inert, ""},
 		{"one of single bytes, of which one ends a line", "#\n", "# coding: latin-1\n", "# Ņevil\n", OmittedDeclared},
 		{"one of single bytes that are all letters", "#\n", "# coding: cp1252\n", "# Ņevil\n", ""},
+		{"a statement that comes", "#\n", "use encoding 'sjis';\n", inert, OmittedDeclared},
 		{"one in which plain text is another goes", "# coding: utf-7\n", "#\n", "x = 1\n", OmittedDeclared},
 	} {
 		t.Run(row.says, func(t *testing.T) {
@@ -128,5 +153,16 @@ func TestDeclarationsThatChange(t *testing.T) {
 	src = &memory{files: map[string]map[string]string{baseID: {"a.py": sjis + "x = 1\n"}}}
 	if f := build(t, src, gone, Options{}).Files[0]; f.Omitted != "" {
 		t.Errorf("plain text that goes: %q", f.Omitted)
+	}
+}
+
+// A text of nothing but beginnings of statements is read in one go.
+func TestStatementsAreReadInOneGo(t *testing.T) {
+	for _, text := range []string{"SET a,\n", "set/*", "SET NAMES gbk\n", "set x\nSET NAMES gbk\n", "declare(", "\\usepackage[", "set\n#", ";select ", ";alter "} {
+		times := func(n int) func() {
+			long := strings.Repeat(text, n)
+			return func() { statedEncodings(long) }
+		}
+		pace.Within(t, 16, times(2_000), times(16_000))
 	}
 }
