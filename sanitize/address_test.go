@@ -48,3 +48,26 @@ func TestDrawnValuesAreNoAddresses(t *testing.T) {
 		}
 	}
 }
+
+// An address may have its protocol behind the password, without a scheme (threats.md T890).
+func TestPasswordsBeforeProtocols(t *testing.T) {
+	for line, password := range map[string]string{
+		`sql.Open("mysql", "root:T7kq3Zr8Lw2Vx9@tcp(127.0.0.1:3306)/db")`: "T7kq3Zr8Lw2Vx9", `DSN=app:q7/Rz2@Lm9Xc4@tcp4(db.acme.io)/x?parseTime=true`: "q7/Rz2@Lm9Xc4", "dsn: app:T7kq3Zr8Lw2Vx9@unix(/run/mysql.sock)/x": "T7kq3Zr8Lw2Vx9",
+	} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if maskChange(t, nil, &diff, nil); strings.Contains(diff, password) || !strings.Contains(diff, Redacted+"@") {
+			t.Errorf("%s is shown as %s", line, diff)
+		}
+	}
+	if line := "app:T7kq3Zr8Lw2Vx9@tcp(db.acme.io:3306)/x"; len(AddressPasswords(line)) != 1 {
+		t.Errorf("nothing is found in %s", line)
+	}
+	for _, line := range []string{
+		`fmt.Sprintf("%s:%s@tcp(%s:%d)/%s", user, pass, host, port, name)`, `"user:password@tcp(localhost:3306)/db"`, `root:${DB_PASS}@tcp(db)/x`, `root:{{ .Values.pass1 }}@tcp(db)/x`, `"root:root@tcp(127.0.0.1:3306)/test"`, `user + ":" + pass + "@tcp(" + host + ")"`,
+	} {
+		diff := "@@ -0,0 +1 @@\n+" + line + "\n"
+		if was := diff; maskChange(t, nil, &diff, nil) != 0 || diff != was {
+			t.Errorf("masked: %s", diff)
+		}
+	}
+}

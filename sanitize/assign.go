@@ -9,7 +9,7 @@ import (
 
 var (
 	// urlPassword is the password of a URL with user information; it may hold an at sign itself.
-	urlPassword = lazyregexp.New(`([a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,200}:)([^\s/"'\x60<>\[\]|]{3,})@`)
+	urlPassword = lazyregexp.New(`[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@"'\x60<>\[\]|]{0,200}:([^\s/"'\x60<>\[\]|]{3,})@`)
 	// authHeader is the credential of an Authorization header, in a header or set by code.
 	authHeader = lazyregexp.New(`(?i)(authorization\\?["'\x60]?\s{0,3}[:=,]\s{0,3}\\?["'\x60]?(?:bearer|basic|token|apikey|api-key)\s+)([0-9A-Za-z._~+/=-]{8,})`)
 
@@ -96,13 +96,18 @@ func redactAssignments(s string) string { return replaceSpans(s, assignmentSpans
 func assignmentSpans(s string) []Span {
 	var out []Span
 	lower := lowerASCII(s)
-	inLines(s, lower, []string{"://"}, func(line string, at int) {
-		for _, m := range urlPassword.FindAllStringSubmatchIndex(line, -1) {
-			if v := line[m[4]:m[5]]; !reference.MatchString(v) && !wordOfPassword.MatchString(v) {
-				out = appendLines(out, s, at+m[4], at+m[5])
+	for _, form := range []struct {
+		words []string
+		re    *lazyregexp.Regexp
+	}{{[]string{"://"}, urlPassword}, {protocolWords, protocolPassword}} {
+		inLines(s, lower, form.words, func(line string, at int) {
+			for _, m := range form.re.FindAllStringSubmatchIndex(line, -1) {
+				if v := line[m[2]:m[3]]; !reference.MatchString(v) && !wordOfPassword.MatchString(v) {
+					out = appendLines(out, s, at+m[2], at+m[3])
+				}
 			}
-		}
-	})
+		})
+	}
 	inLines(s, lower, []string{"authorization"}, func(line string, at int) {
 		for _, m := range authHeader.FindAllStringSubmatchIndex(line, -1) {
 			if v := line[m[4]:m[5]]; (hasDigit(v) || !strings.Contains(line[m[2]:m[3]], ",")) && drawn(v) >= minDrawn {

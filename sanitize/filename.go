@@ -12,17 +12,22 @@ var (
 	// numberedName is a name of small letters in several parts, with small numbers.
 	numberedName = lazyregexp.New(`^[a-z]+(?:[-_](?:[a-z]+[0-9]{0,2}|[0-9]{1,2}))+$`)
 	// terraform is the name of a file of Terraform's, terraformPassword a password in one, also within jsonencode or a text of JSON. The rule of gitleaks knows none with signs.
-	terraform         = lazyregexp.New(`(?i)\.(?:tf|tfvars|hcl)$`)
+	terraform = lazyregexp.New(`(?i)\.(?:tf|tfvars|hcl)$`)
+	// keyFile is the name of a file that holds a key, hexLine a line of one that is nothing else: config/master.key of Rails, which opens all its credentials.
+	keyFile           = lazyregexp.New(`(?i)\.key$`)
+	hexLine           = lazyregexp.New(`(?m)^[ \t]*([0-9a-f]{32,}|[0-9A-F]{32,})[ \t\r]*$`)
 	terraformPassword = lazyregexp.New(`(?i)password\\?["']?\s{0,20}[=:]\s{0,20}\\?"([^"\s\\]{8,64})\\?"`)
 )
 
-// FileSecrets are the values in a text of a file that only its name makes secrets: short passwords in Terraform, for instance, which are words elsewhere. What is made
+// FileSecrets are the values in a text of a file that only its name makes secrets: short passwords in Terraform, for instance, which are words elsewhere, and hex in a file of a key. What is made
 // of words, or says that it is made up, is none.
 func FileSecrets(path, text string) (out []Span) {
 	found := secretrules.FindNamed(path, text)
-	if terraform.MatchString(path) {
-		for _, m := range terraformPassword.FindAllStringSubmatch(text, -1) {
-			found = append(found, m[1])
+	for _, kind := range []struct{ name, value *lazyregexp.Regexp }{{terraform, terraformPassword}, {keyFile, hexLine}} {
+		if kind.name.MatchString(path) {
+			for _, m := range kind.value.FindAllStringSubmatch(text, -1) {
+				found = append(found, m[1])
+			}
 		}
 	}
 	values := map[string]bool{}

@@ -1,6 +1,9 @@
 package sanitize
 
 import (
+	"bytes"
+	"crypto/ed25519"
+	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -59,7 +62,42 @@ func keyNumbers(s string) (out []Span) {
 			out = append(out, f.find(s)...)
 		}
 	}
-	return joinSpans(out)
+	return joinSpans(append(out, byteKeys(s)...))
+}
+
+// byteKeys are the private keys of Ed25519 that are written byte by byte, as Solana keeps them: 64 numbers in a row, of which the last 32 are the public key of the first 32. Nothing else is so.
+func byteKeys(s string) (out []Span) {
+	if strings.Count(s, ",") < ed25519.PrivateKeySize-1 {
+		return nil
+	}
+	var list []byte
+	from, to, long := 0, 0, false
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && strings.IndexByte(", \t\r\n", s[i]) >= 0 {
+			continue
+		}
+		end := i
+		for end < len(s) && alnum(s[end]) {
+			end++
+		}
+		n, err := strconv.ParseUint(s[i:min(end, i+5)], 0, 8)
+		switch {
+		case err != nil || end > i+4: // something else stands here
+			if len(list) == ed25519.PrivateKeySize && !long && bytes.Equal(ed25519.NewKeyFromSeed(list[:ed25519.SeedSize])[ed25519.SeedSize:], list[ed25519.SeedSize:]) {
+				out = appendLines(out, s, from, to)
+			}
+			list, long = list[:0], false
+		case len(list) == ed25519.PrivateKeySize:
+			long = true
+		default:
+			if len(list) == 0 {
+				from = i
+			}
+			list, to = append(list, byte(n)), end
+		}
+		i = max(i, end-1)
+	}
+	return out
 }
 
 func (f numbersForm) find(s string) (out []Span) {

@@ -1,9 +1,11 @@
 package sanitize
 
 import (
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/base64"
+	"fmt"
 	"html"
 	"math/big"
 	"strings"
@@ -91,6 +93,39 @@ func TestKeyNumbersAreNoOthers(t *testing.T) {
 	} {
 		if got := KeyBodies(text); got != nil {
 			t.Errorf("%v in %s", got, text)
+		}
+	}
+}
+
+// A key of Ed25519 that is written byte by byte is known by its second half, in any text (threats.md T890).
+func TestKeysByteByByte(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(format, sep string, key []byte) string {
+		var numbers []string
+		for _, b := range key {
+			numbers = append(numbers, fmt.Sprintf(format, b))
+		}
+		return strings.Join(numbers, sep)
+	}
+	for _, numbers := range []string{list("%d", ",", key), list("%d", ", ", key), list("0x%02x", ", ", key), list("%d", ",\n  ", key)} {
+		for _, form := range []string{"[%s]", "const key = Uint8Array.from([%s]);\n", "[]byte{%s}\n"} {
+			text := fmt.Sprintf(form, numbers)
+			diff := "@@ -0,0 +1,99 @@\n+" + strings.ReplaceAll(text, "\n", "\n+") + "\n"
+			maskChange(t, nil, &diff, nil)
+			if strings.Contains(diff, numbers[len(numbers)-20:]) || !strings.Contains(diff, Redacted) {
+				t.Errorf("%s is shown as %s", text, diff)
+			}
+			lawsOfMask(t, text)
+		}
+	}
+	other := append([]byte{}, key...)
+	other[63]++
+	for _, numbers := range []string{list("%d", ",", other), list("%d", ",", key) + ",1", "1," + list("%d", ",", key), list("%d", ",", key[32:])} {
+		if got := KeyBodies("[" + numbers + "]"); got != nil {
+			t.Errorf("%v in %s", got, numbers)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var (
 	passwordInside = lazyregexp.New(`://[^\s/:@]*:[^\s/@]+@`)
 )
 
-// minKept is how long a value is at least that a Secret keeps encoded, in bytes. One in clear, as texts of settings are, is as long as those in quotes.
+// minKept is how long a value is at least that a Secret keeps encoded, in bytes. One in clear, as texts of settings are, is as long as those in quotes, or was drawn for certain.
 const minKept = 8
 
 // deepest is how many braces within each other are told apart in a line: a list of objects in a text has six.
@@ -270,7 +270,7 @@ func keptValue(v string, encoded bool) bool {
 		return passwordInside.MatchString(v) && LettersAndDigits(v)
 	}
 	signs := encoded && strings.ContainsAny(v, `!$*^%&?\=+`) && strings.ToUpper(v) != v && strings.ToLower(v) != v // a password without a digit
-	return len(v) >= least && (signs || LettersAndDigits(v)) && Entropy(v) >= minPasswordBits && !plainWords(v) && !className(v)
+	return !encoded && Drawn(v) || len(v) >= least && (signs || LettersAndDigits(v)) && Entropy(v) >= minPasswordBits && !plainWords(v) && !className(v)
 }
 
 // holdsSecret reports whether a text that a Secret keeps encoded has a secret in it: what the other rules find, what a line or a part of JSON gives a name to, or another Secret,

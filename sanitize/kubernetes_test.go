@@ -28,6 +28,7 @@ func TestKeptValues(t *testing.T) {
 		"signs, no digit":      {secretOf("data", "extra: UyFCXCpkJHpEc2I9"), "UyFCXCpkJHpEc2I9"},
 		"drawn bytes":          {secretOf("data", "seed: "+inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")), inBase64("\x8f\x01\xfe\x90\xa7\x11\x0c\xd2\xe3")},
 		"in clear":             {secretOf("stringData", "smtp: "+value), value},
+		"a short one in clear": {secretOf("stringData", "conn: T7kq3Zr8Lw2Vx9"), "T7kq3Zr8Lw2Vx9"},
 		"in quotes":            {secretOf("stringData", `"smtp": "`+value+`" # the relay`), value},
 		"below its name":       {secretOf("stringData", "smtp: |-\n    "+value), value},
 		"wrapped":              {secretOf("data", "dsn: >-\n    "+address[:40]+"\n    "+address[40:]), address[:40]},

@@ -16,7 +16,7 @@ import (
 
 // units are pieces that cost time when there are very many of them side by side.
 var units = []string{
-	PlainMarker, PlainMarker + "\n", "&", "& ", "&#", "&amp;#38;", "@a ", "@a\n", "@a(", "a@b ", "#1 ", "gh-1 ", "fixes #1 ", "www.a ", "http://a ", "a://b:c@d ",
+	PlainMarker, PlainMarker + "\n", "&", "& ", "&#", "&amp;#38;", "@a ", "@a\n", "@a(", "a@b ", "#1 ", "gh-1 ", "fixes #1 ", "www.a ", "http://a ", "a://b:c@d ", "a:b1c2d3@tcp(h) ", "a:b", "@tcp(", "1,", "0x1f, [",
 	"[", "(", "*", "_", "~", "`", "` ", "<", "|", "|\n", "# ", "> - ", "- [ ] a\n", "+ a\n* b\n", "a\n", "a\n\n", "a-", "\\", "\u200b", "e\u0301", "\U0001F600",
 	"/approve x\n", "!x\n", "/oc", ":+1", "==MERGE_WHEN_", "👍", "ok to ", "ok-to-test ", "test this ", "a://x/oc@a", "@types/", "x@v4 ", "recheck\n", "bors r+\n", "+a\n", "-u a:bcdef ", "ghp_abc ", "eyJ", "password=\"hunter2x9\" ", "pass=", "a1-", "login(a, 'S3cretPw', \"", "'a:5432:b:c:", "token:\n default: abcdefg1\n", "<key>token</key>\n<string>abcdefg1</string>\n", "a: >-\n {\"kind\":\n \"Secret\"}\n", "Authorization: Bearer ",
 	"<!--a--> `x` ", "-->", "<details>\n<summary><b>a</b></summary>\n\nx\n\n</details>\n\n", "|a|b|\n|-|-|\n", "[a](b)", "![a](", "https://github.com/octo/hello/commit/0123456 ",

@@ -15,6 +15,9 @@ var (
 		`[a-z0-9_-]{0,20}["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]([^"'` + "`" + `\s]{16,200})["'` + "`" + `]`)
 	// addressPassword is a password inside a connection address.
 	addressPassword = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@"'` + "`" + `{}<>$]{1,60}:([^\s/@"'` + "`" + `{}<>$]{6,100})@([A-Za-z0-9.-]{2,100})`)
+	// protocolPassword is one inside an address that has its protocol behind it, as Go's driver of MySQL writes it; protocolWords are those of which each has one.
+	protocolPassword = lazyregexp.New(`[\w.-]{1,60}:([^\s"'\x60<>{}\[\]|$%][^\s"'\x60<>{}\[\]|]{2,100})@(?:tcp[46]?|udp|unix)\(([^\s()"'\x60]{0,100})`)
+	protocolWords    = []string{"@tcp", "@udp(", "@unix("}
 	// nameOnly is a name that speaks about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
 	nameOnly = lazyregexp.New(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
 )
@@ -42,10 +45,14 @@ func AssignedValues(line string) (out []Span) {
 
 // AddressPasswords are the passwords inside the addresses of a line, without those of development set-ups, such as postgres or password1.
 func AddressPasswords(line string) (out []Span) {
-	if !strings.Contains(line, "://") || !strings.Contains(line, "@") {
-		return nil
+	var found [][]int
+	if strings.Contains(line, "://") && strings.Contains(line, "@") {
+		found = addressPassword.FindAllStringSubmatchIndex(line, -1)
 	}
-	for _, m := range addressPassword.FindAllStringSubmatchIndex(line, -1) {
+	if containsAny(line, protocolWords) {
+		found = append(found, protocolPassword.FindAllStringSubmatchIndex(line, -1)...)
+	}
+	for _, m := range found {
 		password, host := line[m[2]:m[3]], line[m[4]:m[5]]
 		if !MadeUp(password) && !LocalHost(host) && Entropy(password) >= 2.8 && LettersAndDigits(password) {
 			out = append(out, Span{Start: m[2], End: m[3]})
@@ -174,7 +181,7 @@ func placedSpans(s string) (out []Span) {
 		})
 	}
 	look(assignedWords, AssignedValues)
-	look([]string{"://"}, AddressPasswords)
+	look(append([]string{"://"}, protocolWords...), AddressPasswords)
 	look(givenWords, givenInPlace)
 	look(loginWords, givenToCalls)
 	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
