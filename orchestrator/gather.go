@@ -74,9 +74,19 @@ func (g gathered) join() gathered {
 		out.support[len(out.findings)] = s
 		out.findings = append(out.findings, f)
 	}
+	// What is joined has the support of what it is made of: it weighs no less than its parts (threats.md T892).
+	supported := func(f review.Finding) evidence.Status {
+		of := identity.Category(f.Category)
+		for i, part := range g.findings {
+			if parts[i] && g.support[i] == evidence.Verified && part.Source.Name == f.Source.Name && identity.Category(part.Category) == of {
+				return evidence.Verified
+			}
+		}
+		return evidence.None
+	}
 	for i, f := range g.findings {
 		for len(joined) > 0 && (f.Source.Type != "agent" || byUrgency(joined[0], f) < 0) {
-			add(joined[0], evidence.None)
+			add(joined[0], supported(joined[0]))
 			joined = joined[1:]
 		}
 		if !parts[i] {
@@ -84,7 +94,7 @@ func (g gathered) join() gathered {
 		}
 	}
 	for _, f := range joined {
-		add(f, evidence.None)
+		add(f, supported(f))
 	}
 	return out
 }

@@ -55,6 +55,11 @@ func TestMinSupport(t *testing.T) {
 		{"so does a security problem (decision 19)", 2, func(in *Inputs) {
 			in.Reports[0] = quoted(says("alpha", of("Vulnerability", found(review.P2, race))))
 		}, review.RequestChanges, 0},
+		{"and so do small ones that add up to one (threats.md T892)", 2, func(in *Inputs) {
+			first, second := of("security", found(review.P2, race)), of("security", found(review.P2, "token in source"))
+			first.Score, second.Score, in.Request.Elevation = 4, 4, 2
+			in.Reports[0] = quoted(says("alpha", first, second))
+		}, review.RequestChanges, 0},
 		{"not without evidence", 2, func(in *Inputs) { in.Reports[0] = says("alpha", of("security", found(review.P0, race))) }, review.Approve, 1},
 		{"evidence alone does not make a P1 count", 2, func(in *Inputs) { in.Reports[0] = quoted(says("alpha", found(review.P1, race))) }, review.Approve, 1},
 		{"a priority that is none counts as P0", 2, func(in *Inputs) { in.Reports[0] = quoted(says("alpha", found("P7", race))) }, review.NeedsMajorWork, 0},

@@ -448,7 +448,6 @@ var rows = []row{
 	{"CNAME", atRoot, deploys, "https://docs.github.com/en/pages/configuring-a-custom-domain-for-your-github-pages-site"},
 	{"docs/CNAME", atRoot, deploys, "https://docs.github.com/en/pages/configuring-a-custom-domain-for-your-github-pages-site"},
 	{"{static,public,source}/CNAME", anyDepth, deploys, "https://docusaurus.io/docs/next/deployment/github-pages"},
-	{".user.ini", anyDepth, deploys, "https://www.php.net/manual/en/configuration.file.per-user.php"},
 	{"kustomization.{yaml,yml}", anyDepth, deploys, schemaStore},
 	{"terragrunt*.hcl", anyDepth, deploys, "https://terragrunt.gruntwork.io/docs/reference/hcl/blocks/"},
 	{"root.hcl", anyDepth, deploys, "https://terragrunt.gruntwork.io/docs/migrate/migrating-from-root-terragrunt-hcl/"},
@@ -1242,6 +1241,8 @@ var rows = []row{
 	{"{acad,acaddoc}.lsp", anyDepth, loadsItself, "https://help.autodesk.com/view/OARX/2024/ENU/"},
 	{"channels.scm", anyDepth, declaresPackages, "https://guix.gnu.org/manual/en/html_node/Channels.html"},
 	{"danger_plugins/*.rb", anyDepth, steersBots, "https://danger.systems/reference"},
+	{".htaccess", anyDepth, deploys, "https://httpd.apache.org/docs/2.4/howto/htaccess.html"},
+	{"*.garden.{yml,yaml}", anyDepth, deploys, "https://docs.garden.io/cedar-0.14/using-garden/configuration-overview"},
 	{"Assets/**/Editor/**/*.cs", anyDepth, loadsItself, "https://docs.unity3d.com/Manual/SpecialFolders.html"},
 
 	{"{pytest,_pytest,py}" + pythonModule, atRoot, replacesRunners, "https://docs.pytest.org/en/stable/explanation/pythonpath.html"},

@@ -157,13 +157,15 @@ func neverSkipped(p string) bool {
 		return true
 	}
 	why, manifest := pushpolicy.Acts(p)
-	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || below(dir, vendorFolders) && slices.Contains(dataLanguages, lang.Of(p))))
+	return why != "" && !(manifest && (slices.Contains(lockFiles, base) || below(dir, vendorFolders) && !slices.Contains(projectTasks, base) && slices.Contains(dataLanguages, lang.Of(p))))
 }
 
 var (
 	// scriptLanguages are those of files that people and tools run by their path; scriptEndings are the endings of some more, and of programs.
 	scriptLanguages = []string{"shell", "fish", "powershell", "batchfile", "makefile", "cmake", "dockerfile"}
 	scriptEndings   = []string{".csh", ".tcsh", ".command", ".vbs", ".wsf", ".pth", ".exe", ".com", ".scr", ".msi"}
+	// projectTasks are manifests with tasks that a tool finds in any folder.
+	projectTasks = []string{"project.json", "moon.yml"}
 	// dataLanguages are those of manifests that hold no code.
 	dataLanguages = []string{"json", "json with comments", "toml", "yaml", "text", "go module", "go workspace", "go checksums"}
 )

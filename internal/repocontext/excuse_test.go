@@ -28,7 +28,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		attribute = "*.snap linguist-generated\n*.LOW linguist-generated\nlib/** linguist-vendored\nout/*.{js,css} linguist-generated\ngen/** linguist-generated\nown/vendor/** -linguist-vendored\nown/third_party/** linguist-vendored=false linguist-generated\nown/*.min.js -linguist-generated\ndeep/made/** linguist-generated\npay/vendor/own/** -linguist-vendored\n"
 	)
 	base := map[string]string{
-		"made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "gen/pyproject.toml": "x\n", "vendor/a/pyproject.toml": "x\n", "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
+		"web/package.json": "{}", "infra/main.tf": "x", "locked/package.json": "{}", "made.go": mark + bodyOf, "bare.go": mark + bodyOf, "run.py": mark, "gen/pyproject.toml": "x\n", "vendor/a/pyproject.toml": "x\n", "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n", "web/all.min.js": "x",
 		"vendor/t/test/a.js": "x", "vendor/t/__mocks__/fs.js": "x", "vendor/t/test_a.py": "x", "vendor/t/usercustomize.py": "x", "lib/test/a.js": "x", "deep/a.test.js": "x",
 		"vendor/a/huge": "#!/bin/sh\n", "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/a/a.py": "x\n", "third_party": "a file, or a submodule\n", "Pods/x": "../src", "bower_components/.gitkeep": "", "Carthage/README": "", "Godeps/.gitignore": "*\n", "own/vendor/a.go": bodyOf, "own/vendor/pay.go": bodyOf, "own/third_party/a.go": bodyOf, "own/a.min.js": "x", "src/vendors/a.go": bodyOf, "sub/3rdparty/README.md": "x\n", "sub/3rdparty/CMakeLists.txt": "x\n", "sub/3rdparty/NOTICE": "x\n", "sub/3rdparty/deps.json": "{}\n", "sub/3rdparty/a.json": "{}\n",
 		"pay/vendor/own/a.py": "x\n", "pay/vendor/own/a.yaml": "x\n", "pay/vendor/own/b.yaml": "x\n", "ops/vendor/charts/a/Chart.yaml": "x\n", "ops/vendor/charts/a/templates/x.yaml": "x\n", "ops/vendor/charts/a/README.md": "x\n", "ops/vendor/charts/b/README.md": "x\n", "ops/vendor/charts/a/values.json": "{}\n",
@@ -37,7 +37,7 @@ func TestWhatNoNameExcuses(t *testing.T) {
 	head := map[string]string{
 		"made.go": mark + bodyOf, "bare.go": bodyOf, "gen/pyproject.toml": "x\n", "vendor/a/pyproject.toml": "x\n", "run.py": "#!/usr/bin/python\n" + mark, "vendor/a/a.go": bodyOf, "vendor/a/package.yaml": "b\n", "vendor/a/tool": "#!/bin/sh\n", "vendor/a/notes": "text\n",
 		"own/vendor/a.go": bodyOf, "own/vendor/pay.go": bodyOf, "own/third_party/a.go": bodyOf,
-		"pages/api/all.min.js": "x\ny\n", "web/package.json": "{}", "infra/main.tf": "x", "locked/package.json": "{}", "locked/pnpm-lock.yaml": "lockfileVersion: '9.0'\n", ".github/workflows/package.json": "{}", ".github/workflows/pnpm-lock.yaml": "on: push\n",
+		"pages/api/all.min.js": "x\ny\n", "package.json": "{}", "fresh/package.json": "{}", "fresh/package-lock.json": `{"name": "a", "lockfileVersion": 3, "packages": {}}`, "chart/templates/Package.resolved": "kind: Pod\n", "a.xcworkspace/xcshareddata/swiftpm/Package.resolved": `{"pins": [], "version": 3}`, "locked/pnpm-lock.yaml": "lockfileVersion: '9.0'\n", ".github/workflows/package.json": "{}", ".github/workflows/pnpm-lock.yaml": "on: push\n",
 		"k8s/package.json": "{}", "k8s/package-lock.json": `{"apiVersion": "v1", "kind": "Pod", "lockfileVersion": 3}`, "k8s/.sqlx/query-1.json": `{"apiVersion": "v1", "kind": "Pod"}`, "app/.sqlx/query-1.json": `{"db_name": "PostgreSQL", "query": "SELECT 1", "describe": {}, "hash": "1"}`,
 		"lost.txt": "b\n", "vendor/a/huge": "#!/bin/sh\n" + strings.Repeat("x\n", sourceLimit), "vendor/a/lib.rs": "#![no_std]\n", "vendor/a/conftest.py": "x\n", "vendor/t/conftest.py": "x\n", "{src,*}/.gitattributes": "*.go linguist-generated\n", ".gitattributes": attribute,
 	}
@@ -140,6 +140,12 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a lock file", withModes("go.sum", kept), OmittedLockFile},
 		{"a new lock file", newWithMode("web/yarn.lock", "100644", "x"), OmittedLockFile},
 		{"a new lock file without its manifest (threats.md T887)", newWithMode("nginx/sites-enabled/yarn.lock", "100644", "x"), ""},
+		{"a new lock file beside a new manifest", newWithMode("fresh/yarn.lock", "100644", "x"), ""},
+		{"a new lock file beside a new manifest at the root", newWithMode("yarn.lock", "100644", "x"), OmittedLockFile},
+		{"a new lock file in JSON", newWithMode("fresh/package-lock.json", "100644", "x"), OmittedLockFile},
+		{"a template that is called like one", newWithMode("chart/templates/Package.resolved", "100644", "x"), ""},
+		{"a template of Cargo's", newWithMode("chart/templates/Cargo.toml.orig", "100644", "x"), ""},
+		{"a template that is called like a compiled interface", newWithMode("chart/templates/a.nib", "100644", "x"), ""},
 		{"a new lock file of a Swift workspace", newWithMode("a.xcworkspace/xcshareddata/swiftpm/Package.resolved", "100644", "x"), OmittedLockFile},
 		{"a new lock file beside any file of its language", newWithMode("infra/.terraform.lock.hcl", "100644", "x"), OmittedLockFile},
 		{"a lock file in YAML", newWithMode("locked/pnpm-lock.yaml", "100644", "x"), OmittedLockFile},

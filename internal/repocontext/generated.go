@@ -10,11 +10,6 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// generatedData are endings of files that tools write and that hold no code, in lower case. cargoOrig is a whole name of one.
-var generatedData = []string{".nib"}
-
-const cargoOrig = "cargo.toml.orig"
-
 // minified are endings of code that nobody can read, in lower case.
 var minified = []string{".min.js", ".min.css"}
 
@@ -23,8 +18,7 @@ var minified = []string{".min.js", ".min.css"}
 // minified code only what was there under such a name at the base is excused.
 func namedGenerated(p string) bool {
 	dir, base := path.Split(p)
-	return strings.EqualFold(base, cargoOrig) || hasEnding(base, generatedData) || hasEnding(base, minified) ||
-		strings.HasPrefix(base, "query-") && strings.HasSuffix(base, ".json") && path.Base(dir) == ".sqlx"
+	return hasEnding(base, minified) || strings.HasPrefix(base, "query-") && strings.HasSuffix(base, ".json") && path.Base(dir) == ".sqlx"
 }
 
 // hasEnding reports whether a name ends in one of a list, in any case.

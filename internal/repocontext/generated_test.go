@@ -7,7 +7,7 @@ import (
 
 func TestNamedGenerated(t *testing.T) {
 	for p, want := range map[string]bool{
-		"web/a.min.js": true, "web/A.Min.CSS": true, ".sqlx/query-1f.json": true, "Cargo.toml.orig": true, "crates/a/Cargo.toml.orig": true, "evilcargo.toml.orig": false, "run.Cargo.toml.orig": false,
+		"web/a.min.js": true, "web/A.Min.CSS": true, ".sqlx/query-1f.json": true, "Cargo.toml.orig": false, "crates/a/Cargo.toml.orig": false, "a.nib": false, "evilcargo.toml.orig": false, "run.Cargo.toml.orig": false,
 		"A.Designer.cs": false, "x/__generated__/q.ts": false, ".idea/misc.xml": false, "htmlcov/x.js": false, ".pnp.cjs": false,
 		"sqlx/query-1f.json": false, "admin.js": false, "designer.cs": false, "generated/a.go": false,
 		"a.pb.go": false, "dist/index.js": false, "testdata/a.golden": false, "Cargo.toml": false,

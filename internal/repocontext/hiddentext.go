@@ -12,6 +12,8 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lang"
+	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/pushpolicy"
 )
 
 // Reasons of files that hold text and that git shows none of. They are never excused: text that nobody read is not approved.
@@ -145,9 +147,16 @@ func text(path string, data []byte) string {
 	return cmp.Or(loaded(path), textAnywhere(path, data))
 }
 
+// isProgram reports whether data begins as a program of Linux, macOS or Windows.
+func isProgram(data []byte) bool {
+	return slices.ContainsFunc([]string{"\x7fELF", "MZ\x90\x00", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}, func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
+}
+
 // textAnywhere is text of a file whose place says nothing.
 func textAnywhere(path string, data []byte) string {
 	switch {
+	case namedData(path) && isProgram(data):
+		return OmittedUnknown
 	case namedData(path) && known(data):
 		if readable(data) && !catalog(data) {
 			return OmittedNUL
@@ -182,7 +191,7 @@ func textAnywhere(path string, data []byte) string {
 // not shown was not read: nobody can tell by its bytes what runs it.
 var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff psd avif heic woff woff2 ttf otf eot mp3 wav ogg flac m4a mp4
 	mov avi mkv webm zip gz tgz bz2 xz zst 7z rar tar dmg iso pdf doc docx xls xlsx ppt pptx odt ods odp pdb sqlite sqlite3 mdb npy npz parquet
-	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb ttc opus aac aif aiff mid midi m4v jxl jp2 ktx2 dds`)
+	arrow avro onnx safetensors h5 hdf5 tflite keystore jks p12 pfx der mo gpg sig blend fbx glb ttc opus aac aif aiff mid midi m4v jxl jp2 ktx2 dds nib`)
 
 // namedData reports whether a name's ending says that the file holds no text.
 func namedData(name string) bool {
@@ -195,12 +204,24 @@ func ofData(name string) bool { return loaded(name) == "" && namedData(name) }
 // packedEndings are the endings of a page or a script that is packed: gzip_static of nginx, Rails and Caddy send such a file, and Emacs loads it, without being told to by any text.
 var packedEndings = strings.Fields(`js mjs css html htm wasm svg el elc`)
 
+// archiveEndings are those of packed files, archivesRun is where tools take any of them by default.
+var (
+	archiveEndings = []string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"}
+	archivesRun    = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/`)
+)
+
 // loaded says why packed data is more than data where it lies: Helm renders all charts of its folder, Terraform installs the providers of its own, the images of
-// databases run what lies in theirs, Airflow imports what ends as an archive in its own, be it called a picture (threats.md T833), and servers send app.js.gz for app.js. It is empty for all else.
+// databases run what lies in theirs, Airflow imports what ends as an archive in its own, be it called a picture (threats.md T833), Netlify serves the functions and renv installs the
+// packages of theirs, tools may take any archive where they obey what lies (threats.md T893), and servers send app.js.gz for app.js. It is empty for all else.
 func loaded(name string) string {
 	dir, base := path.Split(strings.ToLower(name))
 	if strings.Contains("/"+dir, "/docker-entrypoint-initdb.d/") || strings.Contains("/"+dir, "/dags/") {
 		return OmittedArchive
+	}
+	if slices.Contains(archiveEndings, path.Ext(base)) {
+		if why, manifest := pushpolicy.Acts(name); why != "" && !manifest || archivesRun.MatchString("/"+dir) {
+			return OmittedArchive
+		}
 	}
 	stem := strings.TrimPrefix(path.Ext(strings.TrimSuffix(base, path.Ext(base))), ".")
 	switch path.Ext(base) {

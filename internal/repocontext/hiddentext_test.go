@@ -74,13 +74,16 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 	zip := "PK\x03\x04" + packed()
 	one := map[string]string{"chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
 		"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip": zip, "public/app.js.gz": gzip + packed(), "docker/docker-entrypoint-initdb.d/02-seed.sql.gz": gzip + packed(), "public/a.HTML.zst": "\x28\xb5\x2f\xfd" + packed(), "public/app.js.br": packed(),
-		"dags/report.zip": zip, "air/dags/doc/flow.png": "\x89PNG\r\n\x1a\n" + packed(), "lisp/a.elc.gz": gzip + packed(), "testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed()}
+		"dags/report.zip": zip, "air/dags/doc/flow.png": "\x89PNG\r\n\x1a\n" + packed(), "lisp/a.elc.gz": gzip + packed(), "testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed(),
+		"web/netlify/functions/pay.zip": zip, "renv/cellar/a_1.0.tar.gz": gzip + packed(), ".github/actions/x/a.zip": zip, ".github/logo.png": "\x89PNG\r\n\x1a\n" + packed(), "library/apt.png": "\x7fELF" + packed()}
 	src := &memory{files: map[string]map[string]string{baseID: one, headID: one}}
 	for _, row := range []struct {
 		path   string
 		change diff.Change
 		want   string
 	}{
+		{"web/netlify/functions/pay.zip", diff.Added, OmittedArchive}, {"renv/cellar/a_1.0.tar.gz", diff.Added, OmittedArchive}, {".github/actions/x/a.zip", diff.Added, OmittedArchive}, // threats.md T893
+		{".github/logo.png", diff.Added, OmittedBinary}, {"library/apt.png", diff.Added, OmittedUnknown},
 		{"chart/charts/a-1.0.0.tgz", diff.Added, OmittedArchive}, {"chart/charts/a-1.0.0.tgz", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive},
 		{"web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Added, OmittedBinary},
 		{".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Deleted, OmittedBinary}, {"pkgs/a.tgz", diff.Modified, OmittedBinary}, {"a.jar", diff.Added, OmittedUnknown},

@@ -1,6 +1,8 @@
 package repocontext
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"path"
@@ -11,9 +13,9 @@ import (
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// lockedBy are the manifests that stand beside a lock file; of a pattern any. A lock file that is not here may stand anywhere.
+// lockedBy are the manifests that stand beside a lock file; of a pattern any.
 var lockedBy = map[string][]string{
-	"package-lock.json": {"package.json"}, "npm-shrinkwrap.json": {"package.json"}, "yarn.lock": {"package.json"}, "pnpm-lock.yaml": {"package.json", "pnpm-workspace.yaml"},
+	"package-lock.json": {"package.json"}, "npm-shrinkwrap.json": {"package.json"}, "yarn.lock": {"package.json"}, pnpmLock: {"package.json", "pnpm-workspace.yaml"},
 	"bun.lock": {"package.json"}, "bun.lockb": {"package.json"}, "deno.lock": {"deno.json", "deno.jsonc", "package.json"},
 	"go.sum": {"go.mod"}, "go.work.sum": {"go.work"}, "Cargo.lock": {"Cargo.toml"}, "Gemfile.lock": {"Gemfile"},
 	"poetry.lock": {"pyproject.toml"}, "Pipfile.lock": {"Pipfile"}, "uv.lock": {"pyproject.toml"}, "pdm.lock": {"pyproject.toml"}, "pixi.lock": {"pixi.toml", "pyproject.toml"},
@@ -22,43 +24,53 @@ var lockedBy = map[string][]string{
 	".terraform.lock.hcl": {"*.tf", "*.tofu", "*.tf.json"}, "esy.lock": {"esy.json", "package.json"}, "Gopkg.lock": {"Gopkg.toml"}, "glide.lock": {"glide.yaml"},
 }
 
-// lockKeys are the keys at the top of what package managers write as JSON or YAML, which other tools take from any file of a folder, whatever its name.
+// lockKeys are the keys at the top of what package managers write as JSON, and pnpm as YAML. Other tools take JSON and YAML from any file of a folder, whatever its name.
 var lockKeys = map[string][]string{
 	"package-lock.json":   {"name", "version", "lockfileVersion", "requires", "packages", "dependencies", "preserveSymlinks", "packageIntegrity"},
 	"npm-shrinkwrap.json": {"name", "version", "lockfileVersion", "requires", "packages", "dependencies", "preserveSymlinks", "packageIntegrity"},
 	"packages.lock.json":  {"version", "dependencies"},
-	"pnpm-lock.yaml": {"lockfileVersion", "settings", "catalogs", "overrides", "importers", "packages", "snapshots", "time", "specifiers", "dependencies", "devDependencies", "optionalDependencies",
+	pnpmLock: {"lockfileVersion", "settings", "catalogs", "overrides", "importers", "packages", "snapshots", "time", "specifiers", "dependencies", "devDependencies", "optionalDependencies",
 		"configDependencies", "packageManagerDependencies", "ignoredOptionalDependencies", "patchedDependencies", "neverBuiltDependencies", "onlyBuiltDependencies", "dependenciesMeta", "publishDirectory",
 		"packageExtensionsChecksum", "pnpmfileChecksum"},
-	sqlxQuery: {"db_name", "query", "describe", "hash"},
+	"Package.resolved": {"object", "pins", "version", "originHash"},
+	"composer.lock": {"_readme", "content-hash", "hash", "packages", "packages-dev", "aliases", "minimum-stability", "stability-flags", "prefer-stable", "prefer-lowest", "platform", "platform-dev",
+		"platform-overrides", "plugin-api-version"},
+	"Pipfile.lock": {"_meta", "default", "develop"}, "flake.lock": {"nodes", "root", "version"},
+	"deno.lock":  {"version", "remote", "npm", "jsr", "redirects", "specifiers", "packages", "workspace"},
+	"conan.lock": {"version", "requires", "build_requires", "python_requires", "config_requires", "overrides", "alias"},
+	sqlxQuery:    {"db_name", "query", "describe", "hash"},
 }
 
-// sqlxQuery stands for the queries that sqlx keeps.
-const sqlxQuery = "query-*.json"
+const (
+	pnpmLock = "pnpm-lock.yaml"
+	// sqlxQuery stands for the queries that sqlx keeps.
+	sqlxQuery = "query-*.json"
+)
 
 // lockLimit is how much of a lock file is read, in bytes.
 const lockLimit = 32 << 20
 
-// astray takes back new lock files without their manifest, and those in JSON or YAML that hold something else than what a package manager writes: servers, CIs and clusters
-// are told what to run by each such file of a folder (threats.md T887).
+// astray takes back lock files that may be something else by their text, and new ones that may be by their place: servers, CIs and clusters are told what to run by each file of
+// a folder, some of them whatever its ending is (threats.md T887). A new one is what its name says where its manifest stood beside it before, at the root, or where its text, as
+// JSON, holds what its package manager writes and nothing else: a manifest beside it is quickly made up.
 func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error {
 	for batch := range slices.Chunk(locks, diffBatch) {
 		var ask []int
 		for _, i := range batch {
 			f := &b.o.Diff.Files[i]
-			if f.Change != diff.Modified {
-				dir, base := path.Split(f.Path)
-				standing, err := b.src.Files(ctx, b.o.Head, strings.TrimSuffix(dir, "/"))
+			kind := lockKind(f.Path)
+			_, keyed := lockKeys[kind]
+			if f.Change != diff.Modified && (!keyed || kind == pnpmLock) {
+				beside, err := b.besideManifest(ctx, f.Path)
 				if err != nil {
 					return err
 				}
-				want, known := lockedBy[base]
-				if known && !slices.ContainsFunc(standing, func(name string) bool { return path.Dir(name) == path.Dir(f.Path) && matchesAny(want, path.Base(name)) }) {
+				if !beside {
 					back(i)
 					continue
 				}
 			}
-			if _, ok := lockKeys[lockKind(f.Path)]; ok {
+			if keyed {
 				ask = append(ask, i)
 			}
 		}
@@ -76,6 +88,19 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 	return nil
 }
 
+// besideManifest reports whether the manifest of a new lock file stood beside it at the base, or stands beside it at the root.
+func (b *builder) besideManifest(ctx context.Context, lock string) (bool, error) {
+	dir := path.Dir(lock)
+	commit, below := cmp.Or(b.o.From, b.o.Base), dir
+	if dir == "." {
+		commit, below = b.o.Head, ""
+	}
+	standing, err := b.src.Files(ctx, commit, below)
+	return slices.ContainsFunc(standing, func(name string) bool {
+		return path.Dir(name) == dir && matchesAny(lockedBy[path.Base(lock)], path.Base(name))
+	}), err
+}
+
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
 }
@@ -89,10 +114,13 @@ func lockKind(name string) string {
 	return base
 }
 
-// locked reports whether a text has no other keys at its top than those of its kind.
+// locked reports whether a text has no other keys at its top than those of its kind, and nothing that a template would run.
 func locked(name string, text []byte) bool {
 	keys := lockKeys[lockKind(name)]
-	if strings.HasSuffix(name, ".json") {
+	if bytes.Contains(text, []byte("{{")) {
+		return false
+	}
+	if lockKind(name) != pnpmLock {
 		var top map[string]json.RawMessage
 		if json.Unmarshal(text, &top) != nil || top == nil {
 			return false

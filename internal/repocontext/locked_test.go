@@ -20,7 +20,7 @@ func TestLocked(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		`{"name":"a","version":"1","lockfileVersion":3,"requires":true,"packages":{}}`: true, "{}": true,
-		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
+		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"packages":"{{ lookup('pipe', 'id') }}"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
 	} {
 		if got := locked("package-lock.json", []byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
