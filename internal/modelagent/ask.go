@@ -131,6 +131,17 @@ func (m *model) withBegun(raw []byte) []byte {
 	return raw
 }
 
+// handOn gives an error what was said before it and may hold a P0 or P1.
+func (m *model) handOn(err error) error {
+	invalid := &InvalidError{Err: err}
+	_ = errors.As(err, &invalid)
+	if raw := m.withBegun(invalid.Raw); len(raw) > 0 {
+		invalid.Raw = raw
+		return invalid
+	}
+	return err
+}
+
 // accepted is an answer that decodes, with its notes and the text beside it.
 type accepted[T any] struct {
 	answer T

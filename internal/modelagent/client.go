@@ -71,7 +71,7 @@ type model struct {
 	temperature float32
 	// most is how many tokens an answer may have; 0 is by the model's name.
 	most int
-	// refused is the newest answer that was refused, begun what came of answers that broke off.
+	// refused is the newest answer that was refused, begun what came of answers that broke off, or were given where tools may be called.
 	refused []byte
 	begun   [][]byte
 	// beside is the prose around the newest answer that was taken.
@@ -163,7 +163,7 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 			m.account(resp, name, time.Since(began))
 			return understand(resp)
 		}
-		if shape != "" && len(resp.Choices) > 0 && resp.Choices[0].Message.Content != "" {
+		if len(resp.Choices) > 0 && resp.Choices[0].Message.Content != "" && (shape != "" || answers(resp.Choices[0].Message.Content)) {
 			came = append(came, []byte(resp.Choices[0].Message.Content))
 			m.begun = append(m.begun, came[len(came)-1])
 		}
@@ -196,6 +196,18 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 
 // before is what the model said in answer to the question before the answer that was taken.
 func (m *model) before() [][]byte { return append(slices.Clone(m.begun), m.refused) }
+
+// keep keeps what the model says where it may call tools, when that is an answer and nobody takes it: only talk is gone with the turn.
+func (m *model) keep(text string) {
+	if answers(text) {
+		m.begun = append(m.begun, []byte(text))
+	}
+}
+
+// answers reports whether a text begins as an answer does, or has a field that only answers have.
+func answers(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "{") || answer.Another([]byte(text), "") != nil
+}
 
 // coming tells how much of an answer came so far. It is news of what is spent, which the log of a run without a terminal leaves out.
 func (m *model) coming(name string, tokens int) {

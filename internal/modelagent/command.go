@@ -33,7 +33,7 @@ func Command(ctx context.Context, task review.Task, o Options, emit func(review.
 	}
 	got, notes, err := c.work(ctx)
 	if err != nil {
-		return none, err
+		return none, c.m.handOn(err)
 	}
 	for i := range got.Findings {
 		got.Findings[i].Unconfirmed = "" // for prloop to say, not for the model

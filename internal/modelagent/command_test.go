@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/testkit/fakemodel"
 	"github.com/prloop/prloop/review"
 )
@@ -50,6 +51,18 @@ func TestCommand(t *testing.T) {
 		{"a broken answer is repaired once, and what it said of severe findings stays", review.Limits{LLMCalls: 2},
 			[]fakemodel.Rule{{Contains: "was not accepted", Last: true, Answer: done("A")}, {Answer: fakemodel.Answer{Text: `{"findings":[{"title":"Gone","severity":"critical","details":""}]}`}}},
 			[]string{"A", "Gone (set aside)"}, 0, ""},
+		{"so does what an answer said that is refused where tools may be called", big,
+			[]fakemodel.Rule{{Contains: "No tool can be called any more", Last: true, Answer: done()}, {Answer: fakemodel.Answer{Text: `{"findings":[{"title":"Gone","severity":"critical","details":""}]}`}}},
+			[]string{"Gone (set aside)"}, 0, ""},
+		{"or that is cut there", big,
+			[]fakemodel.Rule{{Contains: "No tool can be called any more", Last: true, Answer: done()}, {Answer: fakemodel.Answer{Text: `{"findings":[{"title":"Gone","severity":"critical","det`, Finish: "length"}}},
+			[]string{"A finding that could not be read (set aside)"}, 0, ""},
+		{"or that breaks off there", big,
+			[]fakemodel.Rule{{Contains: "No tool can be called any more", Last: true, Answer: done()}, {Call: 1, Answer: fakemodel.Answer{Text: `{"findings":[{"severity":"critical","title":"` + strings.Repeat("Gone ", 100), Drop: "middle"}}, {Answer: fakemodel.Answer{Text: "Enough."}}},
+			[]string{"A finding that could not be read (set aside)"}, 0, ""},
+		{"talk there is no answer, whatever it names", big,
+			[]fakemodel.Rule{{Contains: "No tool can be called any more", Last: true, Answer: done()}, {Answer: fakemodel.Answer{Text: "- P0: it may divide by zero; I look whether it is critical."}}},
+			nil, 0, ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			r := setup(t, fakemodel.Script{Rules: c.rules}, c.limits)
@@ -88,5 +101,24 @@ func TestCommandStaysInvalid(t *testing.T) {
 	tk.Workspace = nil
 	if _, err := Command(t.Context(), tk, r.options, r.emit); !errors.As(err, new(*InvalidError)) {
 		t.Error(err)
+	}
+}
+
+// What an answer said where tools may be called is handed on when no other follows (threats.md T894).
+func TestAnAnswerBeforeAnErrorIsHandedOn(t *testing.T) {
+	first := fakemodel.Rule{Call: 1, Answer: fakemodel.Answer{Text: `{"findings":[{"title":"Gone","severity":"critical","details":""}]}`}}
+	for _, next := range []fakemodel.Answer{{Status: 500, Message: "down"}, {Text: "I cannot."}, {Text: "x", Finish: "content_filter"}} {
+		r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{first, {Answer: next}}}, review.Limits{LLMCalls: 6, ToolCalls: 3})
+		r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
+		tk := toDo()
+		tk.Limits = review.Limits{LLMCalls: 6, ToolCalls: 3}
+		_, err := Command(t.Context(), tk, r.options, r.emit)
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) {
+			t.Fatalf("err %v", err)
+		}
+		if kept, _ := answer.SalvageCommand(invalid.Raw); len(kept) == 0 || kept[0].Title != "Gone" {
+			t.Errorf("%q leaves %+v", invalid.Raw, kept)
+		}
 	}
 }

@@ -25,8 +25,10 @@ func look(ctx context.Context, m *model, o Options, box Toolbox, messages []api.
 				m.beside = beside
 				return messages, true, nil
 			}
+			m.keep(r.text)
 			return append(messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleAssistant, Content: spoken(r.text)}), true, nil
 		}
+		m.keep(r.text)
 		messages = append(messages, api.ChatCompletionMessage{Role: api.ChatMessageRoleAssistant, Content: r.text, ToolCalls: r.calls})
 		for _, c := range r.calls {
 			text := call(ctx, m, box, o.Fence, c.Function.Name, c.Function.Arguments)

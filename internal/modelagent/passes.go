@@ -105,6 +105,7 @@ func (s *session) pass(ctx context.Context, n int) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		s.m.keep(r.text)
 		if len(r.calls) == 0 || r.fault != "" {
 			s.messages = append(s.messages, said(api.ChatMessageRoleAssistant, spoken(r.text)))
 			if silent++; silent > nudges {

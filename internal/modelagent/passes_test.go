@@ -115,6 +115,30 @@ func TestPasses(t *testing.T) {
 	}
 }
 
+// A whole answer that is given in a pass, and that the last one is without, does not go away; what a pass thinks aloud does (threats.md T894).
+func TestAnAnswerInAPassStays(t *testing.T) {
+	early := string(respond(finding("A", 9)).JSON)
+	aside := []string{"A P0 9 was in an earlier answer of the same reviewer, and not in its last one"}
+	for text, want := range map[string][]string{early: aside, "```json\n" + early + "\n```": aside, early[:strings.Index(early, "fullReport")]: aside, "- P0: it may divide by zero; the next pass tells.": nil} {
+		for _, first := range []fakemodel.Answer{{Text: text}, {Text: text, ToolCalls: []fakemodel.ToolCall{submit(1)}}} {
+			limits := review.Limits{LLMCalls: 20, ToolCalls: 3}
+			r := setup(t, fakemodel.Script{Rules: []fakemodel.Rule{
+				{Contains: "The passes are over", Last: true, Answer: respond()}, {Call: 1, Answer: first}, {Answer: fakemodel.Answer{Text: "hm"}},
+			}}, limits)
+			r.options.Tools = func(review.Workspace, string) (Toolbox, error) { return &shelf{}, nil }
+			tk := task()
+			tk.Limits, tk.Workspace = limits, &review.Workspace{Tree: "/tree"}
+			got, err := Review(t.Context(), tk, r.options, r.emit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, brief(got.Findings)); diff != "" {
+				t.Errorf("%.40q: %s", text, diff)
+			}
+		}
+	}
+}
+
 func TestToolBudget(t *testing.T) {
 	m := &model{toolsLeft: 1, emit: func(review.Event) {}}
 	box := &shelf{}

@@ -54,11 +54,11 @@ func Review(ctx context.Context, task review.Task, o Options, emit func(review.E
 	shared := []api.ChatCompletionMessage{said(api.ChatMessageRoleSystem, prompts.System()), said(api.ChatMessageRoleUser, brief)}
 	question, cut, blocks, err := draft(ctx, m, o, limits, box, task, part, shared)
 	if err != nil {
-		return review.ReviewerResult{}, err
+		return review.ReviewerResult{}, m.handOn(err)
 	}
 	got, notes, err := ask(ctx, m, o.Model, shapeOf(task), o.Fence, task.Repair, question, held(blocks))
 	if err != nil {
-		return review.ReviewerResult{}, err
+		return review.ReviewerResult{}, m.handOn(err)
 	}
 	s := settler{
 		task: task, now: o.now().UTC(), notes: notes,
