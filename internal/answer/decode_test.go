@@ -317,3 +317,73 @@ func TestCorrectedHasRoom(t *testing.T) {
 		}
 	}
 }
+
+// What is numbered anew, and what has no line, is not said again; nor does the first of a command's list stand for that of another
+// answer (threats.md T895).
+func TestAnIDSaysNothingAcrossAnswers(t *testing.T) {
+	one := func(id, priority, line, title string) string {
+		return `{"id":"` + id + `","priority":"` + priority + `","category":"logic","file":"a.go","line":` + line + `,"title":"` + title + `","description":"d","suggestion":"s"}`
+	}
+	for _, row := range []struct {
+		name, first, last string
+		want              int
+	}{
+		{"the same", one("A", "P0", "1", "Anybody may log in"), one("A", "P0", "1", "Anybody may log in"), 1},
+		{"another line", one("A", "P0", "1", "Anybody may log in"), one("B", "P0", "2", "Anybody may log in"), 1},
+		{"another title", one("A", "P0", "1", "Anybody may log in"), one("B", "P0", "1", "No check of the user"), 1},
+		{"numbered anew", one("A", "P0", "1", "Anybody may log in"), one("A", "P1", "2", "Divides by zero"), 2},
+		{"without lines", one("A", "P0", "null", "Anybody may log in"), one("B", "P1", "null", "Divides by zero"), 2},
+		{"less grave", one("A", "P0", "1", "Anybody may log in"), one("A", "P2", "1", "Anybody may log in"), 2},
+		{"in a word of another scale", one("A", "hoch", "1", "Anybody may log in"), one("A", "P2", "2", "Names may be shorter"), 2},
+	} {
+		last, _ := SalvageReviewer([]byte(`{"findings":[` + row.last + `]}`))
+		got, notes := Corrected([]byte(`{"agent":"one","prNumber":"seven","findings":[`+row.first+`]}`), last)
+		if len(got) != row.want || (len(notes) > 0) != (row.want == 2) {
+			t.Errorf("%s: %d findings, want %d; %q", row.name, len(got), row.want, notes)
+		}
+		if last := got[len(got)-1]; row.want == 2 && (last.Priority != review.P0 || last.Unconfirmed == "") {
+			t.Errorf("%s: %+v", row.name, last)
+		}
+	}
+	command := func(severity, line, title string) []byte {
+		return []byte(`{"findings":[{"title":"` + title + `","severity":"` + severity + `","location":{"file":"a.go","line":` + line + `},"details":"d"}]}`)
+	}
+	last, _ := SalvageCommand(command("high", "2", "Divides by zero"))
+	if got, _ := CorrectedCommand(command("critical", "1", "Anybody may log in"), last); len(got) != 2 || got[1].Title != "Anybody may log in" {
+		t.Errorf("a command: %+v", got)
+	}
+}
+
+// Of several broken answers each P0 and P1 is kept, once (threats.md T895).
+func TestSalvagedJoins(t *testing.T) {
+	f := func(id, title string, p review.Priority, line int) review.Finding {
+		return review.Finding{ID: id, Priority: p, File: "a.go", Line: &line, Title: title}
+	}
+	lost := unreadable("cut")
+	for _, row := range []struct {
+		name string
+		in   [][]review.Finding
+		want []string
+	}{
+		{"none", nil, nil},
+		{"the last one has more", [][]review.Finding{{f("R1", "a", review.P0, 1)}, {f("R1", "b", review.P1, 2), f("R2", "c", review.P3, 3)}}, []string{"b", "c", "a"}},
+		{"said again", [][]review.Finding{{f("R1", "a", review.P0, 1)}, {f("R2", "a", review.P0, 4), f("R1", "b", review.P3, 2)}}, []string{"a", "b"}},
+		{"three", [][]review.Finding{{f("R1", "a", review.P0, 1)}, {f("R1", "b", review.P1, 2)}, {f("R1", "c", review.P2, 3)}}, []string{"c", "a", "b"}},
+		{"suggestions of another", [][]review.Finding{{f("R1", "a", review.P2, 1)}, {f("R1", "b", review.P2, 2)}}, []string{"b"}},
+		{"unread beside less", [][]review.Finding{{lost}, {f("R1", "b", review.P2, 2)}}, []string{"b", lost.Title}},
+		{"unread beside a P0", [][]review.Finding{{lost}, {f("R1", "b", review.P0, 2)}}, []string{"b"}},
+	} {
+		var titles []string
+		seen := map[string]bool{}
+		for _, one := range Salvaged(row.in...) {
+			titles = append(titles, one.Title)
+			if seen[one.ID] {
+				t.Errorf("%s: the id %s twice", row.name, one.ID)
+			}
+			seen[one.ID] = true
+		}
+		if d := cmp.Diff(row.want, titles); d != "" {
+			t.Errorf("%s: %s", row.name, d)
+		}
+	}
+}

@@ -61,8 +61,7 @@ func corrected(refused []byte, list string, findings []review.Finding, salvage f
 	given := findings
 	kept, _ := salvage(refused)
 	for _, f := range kept {
-		again := func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) }
-		if f.Priority.Severe() && !Unreadable(f) && !slices.ContainsFunc(given, again) {
+		if f.Priority.Severe() && !Unreadable(f) && !again(f, given) {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
 			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
@@ -78,10 +77,15 @@ func corrected(refused []byte, list string, findings []review.Finding, salvage f
 	return findings, notes
 }
 
-// alike reports whether two findings of one reviewer's answers to one question are the same: by title, or by place.
+// again reports whether one of findings is as grave as a P1 and like a finding of another answer.
+func again(f review.Finding, findings []review.Finding) bool {
+	return slices.ContainsFunc(findings, func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) })
+}
+
+// alike reports whether two findings of one reviewer's answers to one question are the same: by title, or by a line that both name. Ids
+// are places in a list, which the next answer gives to others.
 func alike(a, b review.Finding) bool {
-	same := func(x, y *int) bool { return x == nil && y == nil || x != nil && y != nil && *x == *y }
-	return a.Title == b.Title || a.File == b.File && (a.ID == b.ID || same(a.Line, b.Line))
+	return a.Title == b.Title || a.File == b.File && a.Line != nil && b.Line != nil && *a.Line == *b.Line
 }
 
 // maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.
@@ -113,8 +117,6 @@ func unrated(answer []byte, list string, findings []review.Finding) bool {
 			rating, least := "", false
 			for name, value := range fields {
 				switch text, number := strings.TrimSpace(fmt.Sprint(value)), 0.0; strings.ToLower(name) {
-				case "id":
-					f.ID = text
 				case "file":
 					f.File = text
 				case "title":
@@ -148,28 +150,22 @@ func severe(findings []review.Finding) bool {
 	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
 }
 
-// Salvaged joins what was kept of several answers of one agent, the newest last: the findings of the one that has most of them and,
-// when there is no P0 or P1 among them, those of another.
+// Salvaged joins what was kept of several answers of one agent, the newest last: the findings of the one that has most of them, and each
+// P0 and P1 of the others that none of those is like. What could not be read in the others counts when there is no P0 or P1 in it.
 func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 	for _, kept := range answers {
 		if len(kept) >= len(best) {
 			best = kept
 		}
 	}
-	if severe(best) {
-		return best
-	}
+	blocks := severe(best)
 	best = slices.Clone(best)
 	for _, kept := range answers {
-		if !severe(kept) {
-			continue
-		}
 		for _, f := range kept {
-			if f.Priority.Severe() {
+			if f.Priority.Severe() && !(blocks && Unreadable(f)) && !again(f, best) {
 				best = append(best, f)
 			}
 		}
-		break
 	}
 	distinctIDs(best, &schema.Notes{})
 	return best
