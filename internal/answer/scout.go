@@ -1,9 +1,11 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -13,8 +15,8 @@ import (
 
 const scoutShape = "scout-result"
 
-// DecodeScout reads a scout's answer, as DecodeReviewer does. A field that is none of its own and may hold a P0 or P1 makes it a flag: what
-// nobody can read is no approval (decision 34).
+// DecodeScout reads a scout's answer, as DecodeReviewer does. A field that is none of its own or of an observation's and may hold a P0 or P1
+// makes it a flag, and so does any of its texts that calls something one: what nobody can read is no approval (decision 34).
 func DecodeScout(data []byte) (review.ScoutResult, schema.Notes, error) {
 	r, notes, err := schema.Decode[review.ScoutResult](scoutShape, data, nil)
 	if err != nil {
@@ -31,18 +33,31 @@ func DecodeScout(data []byte) (review.ScoutResult, schema.Notes, error) {
 	if len(faults) > 0 {
 		return review.ScoutResult{}, notes, schema.Refuse(scoutShape, faults...)
 	}
-	fields := map[string]json.RawMessage{}
+	var fields map[string]json.RawMessage
+	var observations []map[string]json.RawMessage
 	_ = json.Unmarshal(data, &fields) // the answer is valid
-	if why := unknown(fields, reflect.TypeFor[review.ScoutResult]()); why != "" {
-		flag(&r, &notes, why)
+	_ = json.Unmarshal(fields["observations"], &observations)
+	why := unknown(fields, reflect.TypeFor[review.ScoutResult]())
+	texts := slices.Clone(r.Reasons)
+	for _, o := range observations {
+		why = cmp.Or(why, unknown(o, reflect.TypeFor[review.Observation]()))
 	}
 	for _, o := range r.Observations {
-		if graveTitle.MatchString(undenied(strings.ToLower(o.Tag))) || graveTitle.MatchString(undenied(strings.ToLower(o.Text))) {
-			flag(&r, &notes, "one of its observations calls something a P0 or P1")
-			break
-		}
+		texts = append(texts, o.Tag, o.Text)
+	}
+	if why == "" && slices.ContainsFunc(texts, callsGrave) {
+		why = "one of its texts calls something a P0 or P1"
+	}
+	if why != "" {
+		flag(&r, &notes, why)
 	}
 	return r, notes, nil
+}
+
+// callsGrave reports whether a short text begins with a word for P0 or P1 as a title does, or is no more than that.
+func callsGrave(text string) bool {
+	text = undenied(strings.ToLower(text))
+	return graveTitle.MatchString(text) || graveHeading.MatchString(strings.TrimSpace(text))
 }
 
 // Suspect flags a scan when text beside it names a P0 or P1, or says another verdict.
