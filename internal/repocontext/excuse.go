@@ -75,7 +75,7 @@ func (b *builder) excusable(ctx context.Context) error {
 	return nil
 }
 
-// grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or one that comes changed into another folder, or a file in a folder of
+// grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or one that comes changed into another folder or ending, or a file in a folder of
 // vendored code that is new itself. Attributes, which the base has set, excuse new files too. Neither excuses one that a test runner runs for its
 // name alone, but beside others that it runs: whoever may add it may as well change those.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
@@ -95,7 +95,7 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	switch why {
 	case OmittedGenerated:
 		edited := len(f.Hunks) > 0 || unshown(f) != ""
-		return hasEnding(f.Path, minified) && (f.Change != diff.Renamed || edited && path.Dir(f.OldPath) != path.Dir(f.Path)), nil
+		return hasEnding(f.Path, minified) && (f.Change != diff.Renamed || edited && (path.Dir(f.OldPath) != path.Dir(f.Path) || path.Ext(f.OldPath) != path.Ext(f.Path))), nil
 	case OmittedVendored:
 		return b.unlike(ctx, f.Path)
 	}

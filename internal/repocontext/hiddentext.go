@@ -153,18 +153,18 @@ func isProgram(data []byte) bool {
 }
 
 // textAnywhere is text of a file whose place says nothing.
-func textAnywhere(path string, data []byte) string {
+func textAnywhere(name string, data []byte) string {
 	switch {
-	case namedData(path) && isProgram(data):
+	case namedData(name) && isProgram(data):
 		return OmittedUnknown
-	case namedData(path) && known(data):
-		if readable(data) && !catalog(data) {
+	case namedData(name) && known(data):
+		if readable(data) && !catalog(data) || strings.EqualFold(path.Ext(name), ".mo") && oddPlural.Match(data) {
 			return OmittedNUL
 		}
 		return notText
 	case wide(data):
 		return OmittedEncoding
-	case lang.Of(path) != "", bytes.HasPrefix(data, []byte("#!")):
+	case lang.Of(name) != "", bytes.HasPrefix(data, []byte("#!")):
 		return OmittedNUL
 	}
 	// Bytes above ASCII may be letters of any encoding, so only control bytes speak against text: of packed data they are a tenth.
@@ -178,13 +178,10 @@ func textAnywhere(path string, data []byte) string {
 		}
 		plain++
 	}
-	switch {
-	case plain > 0 && control*20 <= plain:
+	if plain > 0 && control*20 <= plain {
 		return OmittedNUL
-	case namedData(path):
-		return notText
 	}
-	return OmittedUnknown
+	return OmittedUnknown // also where a picture begins as nothing known: a program with odd bytes in a comment does (threats.md T897)
 }
 
 // dataEndings are the endings of files that hold no text and that nothing runs or loads as code. What has another ending and is
@@ -207,7 +204,7 @@ var packedEndings = strings.Fields(`js mjs css html htm wasm svg el elc`)
 // archiveEndings are those of packed files, archivesRun is where tools take any of them by default.
 var (
 	archiveEndings = []string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"}
-	archivesRun    = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/`)
+	archivesRun    = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/|/packrat/src/`)
 )
 
 // loaded says why packed data is more than data where it lies: Helm renders all charts of its folder, Terraform installs the providers of its own, the images of

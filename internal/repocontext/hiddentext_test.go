@@ -1,6 +1,7 @@
 package repocontext
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -45,7 +46,11 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"a program that begins as a picture", "logo.gif", "GIF89a;<?php system($_GET['c']); ?>\x00\n", OmittedNUL},
 		{"white without compression", "white.bmp", "BM" + strings.Repeat("\xff", 4096), notText},
 		{"an archive of text", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x00" + strings.Repeat("text ", 200), notText},
-		{"numbers of 16 bits", "wave.npy", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
+		{"numbers of 16 bits", "wave.npy", "\x93NUMPY" + strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
+		{"numbers without a beginning", "wave.npy", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), OmittedUnknown},
+		{"a template with odd bytes in a comment (threats.md T897)", "chart/templates/icon.png", "{{/*" + strings.Repeat("\x01\x02\x00\x03", 60) + "*/}}\nkind: Pod\n", OmittedUnknown},
+		{"translations whose rule for plurals is a formula", "a.mo", withPlural("nplurals=2; plural=(n != 1);"), notText},
+		{"translations whose rule for plurals is more (threats.md T898)", "a.mo", withPlural("nplurals=2; plural=system(1) ? 1 : 0;"), OmittedNUL},
 		{"nothing but zeros", "disk.img", strings.Repeat("\x00", 4096), OmittedUnknown},
 		{"a script that begins as a picture", "bin/deploy", "GIF89a=1\x00\nrm -rf /\n", OmittedNUL},
 		{"a script with control bytes", "data.bin", "#!/bin/sh\n#" + strings.Repeat("\x01", 200) + "\x00\nreboot\n", OmittedNUL},
@@ -58,7 +63,7 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"UTF-16 of the other order", "u16be", "\x00" + utf16le(program), OmittedEncoding},
 		{"UTF-32", "u32.py", "\xff\xfe\x00\x00i\x00\x00\x00", OmittedEncoding},
 		{"text of another encoding", "win1251", strings.Repeat("\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0\n", 30) + "\x00", OmittedNUL},
-		{"packed data", "data.onnx", packed(), notText},
+		{"packed data", "data.onnx", "\x08\x07" + packed(), notText},
 		{"what Python runs at its start", "evil.pth", "import os\n\x00" + packed(), OmittedUnknown},
 		{"plain text that is too large to compare", "big.txt", strings.Repeat("line\n", 1000), OmittedNUL},
 	} {
@@ -246,4 +251,14 @@ func TestNULFarBehind(t *testing.T) {
 	if given := fmt.Sprint(brief); strings.Contains(given, "\x00") || !strings.Contains(given, "⟨0x00⟩More.") {
 		t.Errorf("%q", given)
 	}
+}
+
+// withPlural is a catalog of one text: its header with a rule for plurals.
+func withPlural(rule string) string {
+	text := "Plural-Forms: " + rule + "\n"
+	b := []byte("\xde\x12\x04\x95")
+	for _, n := range []int{0, 1, 28, 36, 0, 44, 0, 44, len(text), 45} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	return string(b) + "\x00" + text + "\x00"
 }

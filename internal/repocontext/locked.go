@@ -47,6 +47,9 @@ const (
 	sqlxQuery = "query-*.json"
 )
 
+// lockTexts are those of lockKeys whose value is a text.
+var lockTexts = []string{"name", "version", "lockfileVersion", "content-hash", "hash", "minimum-stability", "plugin-api-version", "root", "db_name", "query", "originHash"}
+
 // lockLimit is how much of a lock file is read, in bytes.
 const lockLimit = 32 << 20
 
@@ -101,6 +104,23 @@ func (b *builder) besideManifest(ctx context.Context, lock string) (bool, error)
 	}), err
 }
 
+// templated reports whether a text in a value of JSON is one that a template would run.
+func templated(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, "{{") || strings.Contains(v, "<%") || strings.Contains(v, "${")
+	case []any:
+		return slices.ContainsFunc(v, templated)
+	case map[string]any:
+		for key, one := range v {
+			if templated(key) || templated(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
 }
@@ -117,22 +137,19 @@ func lockKind(name string) string {
 // locked reports whether a text has no other keys at its top than those of its kind, and nothing that a template would run.
 func locked(name string, text []byte) bool {
 	keys := lockKeys[lockKind(name)]
-	if bytes.Contains(text, []byte("{{")) {
-		return false
-	}
 	if lockKind(name) != pnpmLock {
-		var top map[string]json.RawMessage
+		var top map[string]any
 		if json.Unmarshal(text, &top) != nil || top == nil {
 			return false
 		}
-		for key := range top {
-			if !slices.Contains(keys, key) {
+		for key, value := range top {
+			if _, is := value.(string); !slices.Contains(keys, key) || is && !slices.Contains(lockTexts, key) || templated(value) {
 				return false
 			}
 		}
 		return true
 	}
-	if otherBreak.Match(text) {
+	if otherBreak.Match(text) || bytes.Contains(text, []byte("{{")) {
 		return false
 	}
 	begun := false // else a document may begin with blanks, and what follows stands at its top
@@ -143,9 +160,9 @@ func locked(name string, text []byte) bool {
 		case line == "" || line[0] == '#':
 		case line == "---":
 			begun = false
-		case m != nil && slices.Contains(keys, m[1]):
+		case m != nil && slices.Contains(keys, m[1]) && plainValue.MatchString(m[2]):
 			begun = true
-		case !begun || line[0] != ' ':
+		case !begun || line[0] != ' ' || jobKey.MatchString(line):
 			return false
 		}
 	}
@@ -156,5 +173,8 @@ var (
 	// otherBreak is what else ends a line of YAML.
 	otherBreak = lazyregexp.New("\r[^\n]|\u0085|\u2028|\u2029")
 	// topKey is a line with a key at the top of YAML.
-	topKey = lazyregexp.New(`^([A-Za-z]+):(?: .*)?$`)
+	topKey = lazyregexp.New(`^([A-Za-z]+):(?: (.*))?$`)
+	// plainValue is what may stand behind one: a number, a sum, or nothing. jobKey makes a job of a CI, or a group of hosts, of what stands below one.
+	plainValue = lazyregexp.New(`^(?:['"]?[0-9]{1,4}(?:\.[0-9]{1,4}){0,2}['"]?|[\w=+/.-]{20,200}|\{\}|)$`)
+	jobKey     = lazyregexp.New(`^  ['"]?(?:script|run|trigger|extends|hosts|children|vars)['"]?:`)
 )

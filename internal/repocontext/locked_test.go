@@ -10,6 +10,7 @@ func TestLocked(t *testing.T) {
 	const pnpm = "lockfileVersion: '9.0'\n\nsettings:\n  autoInstallPeers: true\n\nimporters:\n\n  .:\n    dependencies:\n      a:\n        specifier: ^1.0.0\n        version: 1.0.0\n\npackages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-x}\n\nsnapshots:\n\n  a@1.0.0: {}\n"
 	for text, want := range map[string]bool{
 		pnpm: true, strings.ReplaceAll(pnpm, "\n", "\r\n"): true, "# written by pnpm\n---\n" + pnpm + "---\n" + pnpm: true,
+		pnpm + "packageExtensionsChecksum: sha256-0123456789abcdefghijklm=\n": true, "lockfileVersion: {script: [id]}\n": false, pnpm + "overrides:\n  script: id\n": false, pnpm + "time: \"{{ x }}\"\n": false, pnpm + "packages: evil\n": false,
 		"": false, "---\n": false, pnpm + "on: push\n": false, pnpm + "\"on\": push\n": false, pnpm + "? on\n: push\n": false, pnpm + "---\napiVersion: v1\n": false,
 		pnpm + "--- {apiVersion: v1}\n": false, pnpm + "---\n  apiVersion: v1\n": false, "  apiVersion: v1\n  kind: Pod\n": false, pnpm + "\tapiVersion: v1\n": false, "{on: push}\n": false,
 		pnpm + "...\n%YAML 1.2\n": false, pnpm + "time:\rapiVersion: v1\n": false, pnpm + "time:\u2028apiVersion: v1\n": false, pnpm + "time:\u0085apiVersion: v1\n": false, "- a\n": false,
@@ -20,7 +21,8 @@ func TestLocked(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		`{"name":"a","version":"1","lockfileVersion":3,"requires":true,"packages":{}}`: true, "{}": true,
-		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"packages":"{{ lookup('pipe', 'id') }}"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
+		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"packages":"{{ lookup('pipe', 'id') }}"}`: false, `{"packages":"x"}`: false,
+		`{"packages":{"":{"name":"\u007b{ lookup('pipe', 'id') }}"}}}`: false, `{"name":"<% id %>"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
 	} {
 		if got := locked("package-lock.json", []byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
