@@ -14,12 +14,15 @@ import (
 
 // The private numbers of a key go from a change, and nothing else of it (threats.md T558, T559).
 func TestKeyNumbers(t *testing.T) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
 	url := func(n *big.Int) string { return base64.RawURLEncoding.EncodeToString(n.Bytes()) }
 	std := func(n *big.Int) string { return base64.StdEncoding.EncodeToString(n.Bytes()) }
+	var key *rsa.PrivateKey
+	for key == nil || Mask(url(key.N)) != url(key.N) || Mask(std(key.N)) != std(key.N) { // one in many has what looks like an issuer's token in its public number
+		var err error
+		if key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			t.Fatal(err)
+		}
+	}
 	numbers := func(text func(*big.Int) string) *strings.Replacer {
 		p := key.Precomputed
 		return strings.NewReplacer("{n}", text(key.N), "{d}", text(key.D), "{p}", text(key.Primes[0]), "{q}", text(key.Primes[1]), "{dp}", text(p.Dp), "{dq}", text(p.Dq), "{qi}", text(p.Qinv),
