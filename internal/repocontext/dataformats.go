@@ -3,7 +3,9 @@ package repocontext
 import (
 	"bytes"
 	"encoding/binary"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
@@ -13,16 +15,31 @@ var begun = []string{
 	"SQLite format 3\x00", "\xde\x12\x04\x95\x00\x00", "\x95\x04\x12\xde\x00\x00", "\x93NUMPY", "\x89HDF\r\n\x1a\n", "PAR1\x15", "ARROW1\x00\x00", "Obj\x01", // data
 	"II*\x00", "MM\x00*", "8BPS\x00", "\xabKTX 20\xbb\r\n\x1a\n", "DDS |\x00\x00\x00", "\x00\x00\x00\x0cjP  ", "\x00\x00\x00\x0cJXL ", // pictures
 	"glTF\x02\x00\x00\x00", "Kaydara FBX Binary  \x00", "BLENDER-v", "BLENDER_v", "BLENDER17-", // models
-	"7z\xbc\xaf\x27\x1c", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh91AY&SY", "BZh61AY&SY", "BZh11AY&SY", "x\x01", "x\xda", // packed
+	"7z\xbc\xaf\x27\x1c", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh91AY&SY", "BZh61AY&SY", "BZh11AY&SY", // packed
 	"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "\x00\x01\x00\x00Standard ", "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00", "BSJB\x01\x00", // documents and symbols
-	"icns\x00", "fLaC\x00\x00\x00\x22", "\xff\xfb", "\xff\xf3", "\xff\xf2", "\xff\xfa", "\xff\xf1", "\xff\xf9", "NIBArchive\x01\x00", // pictures, sounds, interfaces
-	"\xfe\xed\xfe\xed", "\xce\xce\xce\xce", "0\x80", "0\x81", "0\x82", "0\x83", // keys and certificates
-	"\x84", "\x85", "\x88", "\x89", "\x8c", "\x95\x01", "\x98", "\x99", "\xa3", "\xc1", "\xc2", "\xc4", "\xc6", "\xd2", // of OpenPGP
-	"\x08\x03", "\x08\x04", "\x08\x05", "\x08\x06", "\x08\x07", "\x08\x08", "\x08\x09", "\x08\x0a", // of ONNX
+	"icns\x00", "fLaC\x00\x00\x00\x22", "NIBArchive\x01\x00", // pictures, sounds, interfaces
+	"\xfe\xed\xfe\xed", "\xce\xce\xce\xce", // keys
 }
+
+// begunAs is how formats begin that a byte or two tell, by the endings of their files.
+var begunAs = map[string][]string{
+	".mp3": mpeg, ".aac": mpeg, ".dmg": {"x\x01", "x\xda"}, ".der": der, ".p12": der, ".pfx": der, ".gpg": openPGP, ".sig": openPGP,
+	".onnx": {"\x08\x03", "\x08\x04", "\x08\x05", "\x08\x06", "\x08\x07", "\x08\x08", "\x08\x09", "\x08\x0a", "\x08\x0b"},
+}
+
+var (
+	mpeg    = []string{"\xff\xfb", "\xff\xf3", "\xff\xf2", "\xff\xfa", "\xff\xf1", "\xff\xf9"}
+	der     = []string{"0\x80", "0\x81", "0\x82", "0\x83"}
+	openPGP = []string{"\x84", "\x85", "\x88", "\x89", "\x8c", "\x95\x01", "\x98", "\x99", "\xa3", "\xc1", "\xc2", "\xc4", "\xc6", "\xd2"}
+)
 
 // boxed is how others begin, behind four bytes of which the first is zero; tensors and discs are a long number and zeros, and a mark behind them.
 var boxed = []string{"ftyp", "moov", "mdat", "wide", "free"}
+
+// beginsAs reports whether data begins as its ending says, where few bytes tell.
+func beginsAs(name string, data []byte) bool {
+	return slices.ContainsFunc(begunAs[strings.ToLower(path.Ext(name))], func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
+}
 
 // beginsAsData reports whether data begins as one of them.
 func beginsAsData(data []byte) bool {

@@ -140,6 +140,8 @@ func TestWhatNoNameExcuses(t *testing.T) {
 		{"a lock file", withModes("go.sum", kept), OmittedLockFile},
 		{"a new lock file", newWithMode("web/yarn.lock", "100644", "x"), OmittedLockFile},
 		{"a new lock file without its manifest (threats.md T887)", newWithMode("nginx/sites-enabled/yarn.lock", "100644", "x"), ""},
+		{"a new lock file of a vendored package", newWithMode("vendor/b/Cargo.lock", "100644", "x"), OmittedLockFile},
+		{"a new lock file in a new vendored folder", newWithMode("chart/templates/vendor/yarn.lock", "100644", "x"), ""},
 		{"a new lock file beside a new manifest", newWithMode("fresh/yarn.lock", "100644", "x"), ""},
 		{"a new lock file beside a new manifest at the root", newWithMode("yarn.lock", "100644", "x"), OmittedLockFile},
 		{"a new lock file in JSON", newWithMode("fresh/package-lock.json", "100644", "x"), OmittedLockFile},

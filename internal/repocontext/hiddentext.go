@@ -157,7 +157,7 @@ func textAnywhere(name string, data []byte) string {
 	switch {
 	case namedData(name) && isProgram(data):
 		return OmittedUnknown
-	case namedData(name) && known(data):
+	case namedData(name) && (known(data) || beginsAs(name, data)):
 		if readable(data) && !catalog(data) || strings.EqualFold(path.Ext(name), ".mo") && oddPlural.Match(data) {
 			return OmittedNUL
 		}

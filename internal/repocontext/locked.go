@@ -51,7 +51,7 @@ const (
 var lockTexts = []string{"name", "version", "lockfileVersion", "content-hash", "hash", "minimum-stability", "plugin-api-version", "root", "db_name", "query", "originHash"}
 
 // lockLimit is how much of a lock file is read, in bytes.
-const lockLimit = 32 << 20
+const lockLimit = 8 << 20
 
 // astray takes back lock files that may be something else by their text, and new ones that may be by their place: servers, CIs and clusters are told what to run by each file of
 // a folder, some of them whatever its ending is (threats.md T887). A new one is what its name says where its manifest stood beside it before, at the root, or where its text, as
@@ -67,6 +67,13 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 				beside, err := b.besideManifest(ctx, f.Path)
 				if err != nil {
 					return err
+				}
+				if dir, _ := path.Split(f.Path); !beside && below(dir, vendorFolders) { // it comes with a package
+					unlike, err := b.unlike(ctx, f.Path)
+					if err != nil {
+						return err
+					}
+					beside = !unlike
 				}
 				if !beside {
 					back(i)
