@@ -99,11 +99,11 @@ func leadsTo(page string) int {
 func (g gatesRuns) approved(ctx context.Context, pr review.PullRequest, newest store.Entry, there github.SetBefore) (bool, error) {
 	if approves(newest) {
 		same, _, err := g.service.sameBase(ctx, pr, newest.Run)
-		if err == nil && same {
-			return g.holds(ctx, pr, newest.Run)
-		}
 		if err != nil {
 			return false, err
+		}
+		if same {
+			return g.holds(ctx, pr, newest.Run)
 		}
 	}
 	if free, err := g.service.ungated(ctx, pr); err != nil || free {

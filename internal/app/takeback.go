@@ -80,8 +80,8 @@ func (s *Service) undue(ctx context.Context, pr review.PullRequest, waits, said,
 }
 
 // unknown gives the success that GitHub has as our word on the head of a pull request of which there is none on record here: a backup may be older
-// (threats.md T465). One that leads to the report by which it was approved for this base is due, until somebody requests
-// changes or sets a label of the gate. One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
+// (threats.md T465). One that leads to the report by which it was approved for this base is due, until people who
+// may block, or labels of the gate, say something else. One that leads to another pull request speaks for a fork's only where that has the same author (threats.md T478).
 func (s *Service) unknown(ctx context.Context, client *github.Client, pr review.PullRequest) (success effects.CommitStatus, undue bool, err error) {
 	viewer, err := client.Viewer(ctx, pr.Repo.Host)
 	if err != nil {

@@ -33,7 +33,7 @@ var (
 	openPGP = []string{"\x84", "\x85", "\x88", "\x89", "\x8c", "\x95\x01", "\x98", "\x99", "\xa3", "\xc1", "\xc2", "\xc4", "\xc6", "\xd2"}
 )
 
-// boxed is how others begin, behind four bytes of which the first is zero; tensors and discs are a long number and zeros, and a mark behind them.
+// boxed are the marks of media files, which stand at byte 4, behind a length whose first byte is zero.
 var boxed = []string{"ftyp", "moov", "mdat", "wide", "free"}
 
 // beginsAs reports whether data begins as its ending says, where few bytes tell.
@@ -47,6 +47,7 @@ func beginsAsData(data []byte) bool {
 	if len(data) > 8 && (data[0] == 0 && slices.ContainsFunc(boxed, func(as string) bool { return behind(4, as) }) || bytes.Equal(data[4:8], make([]byte, 4)) && behind(8, `{"`)) {
 		return true
 	}
+	// The mark of a TensorFlow Lite model stands at byte 4, that of a disc image at 0x8001. Safetensors, above, have JSON at byte 8, behind its length.
 	if behind(4, "TFL3") && data[1] == 0 || len(data) > 0x8001 && data[0] == 0 && behind(0x8001, "CD001") {
 		return true
 	}

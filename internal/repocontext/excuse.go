@@ -33,19 +33,16 @@ func (b *builder) excusable(ctx context.Context) error {
 		if !slices.Contains([]string{OmittedGenerated, OmittedVendored, OmittedLockFile}, bf.Omitted) {
 			continue
 		}
+		if f.Change != diff.Deleted && (bf.Omitted == OmittedLockFile || lockKind(f.Path) == sqlxQuery) {
+			locks = append(locks, i)
+		}
 		grown, err := b.grown(ctx, i)
 		switch {
 		case err != nil:
 			return err
 		case grown, bf.Moved && bf.Omitted != OmittedLockFile: // which moves as what it is
 			back(i)
-			continue
 		case f.Change == diff.Deleted:
-			continue
-		case bf.Omitted == OmittedLockFile || lockKind(f.Path) == sqlxQuery:
-			locks = append(locks, i)
-		}
-		switch {
 		case slices.Contains(installed, strings.ToLower(path.Base(f.Path))):
 			back(i)
 		case strings.EqualFold(path.Base(f.Path), "package.json"):

@@ -36,7 +36,7 @@ var lockKeys = map[string][]string{
 	"composer.lock": {"_readme", "content-hash", "hash", "packages", "packages-dev", "aliases", "minimum-stability", "stability-flags", "prefer-stable", "prefer-lowest", "platform", "platform-dev",
 		"platform-overrides", "plugin-api-version"},
 	"Pipfile.lock": {"_meta", "default", "develop"}, "flake.lock": {"nodes", "root", "version"},
-	"deno.lock":  {"version", "remote", "npm", "jsr", "redirects", "specifiers", "packages", "workspace"},
+	"deno.lock":  {"version", "remote", "npm", "jsr", "redirects", "specifiers", "packages", "workspace", "links", "patches"},
 	"conan.lock": {"version", "requires", "build_requires", "python_requires", "config_requires", "overrides", "alias"},
 	sqlxQuery:    {"db_name", "query", "describe", "hash"},
 }
@@ -80,7 +80,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 					continue
 				}
 			}
-			if keyed {
+			if keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock") {
 				ask = append(ask, i)
 			}
 		}
@@ -90,7 +90,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			return err
 		}
 		for n, i := range ask {
-			if !locked(names[n], texts[names[n]]) {
+			if !locked(names[n], texts[names[n]], b.o.Diff.Files[i].Change != diff.Modified) {
 				back(i)
 			}
 		}
@@ -141,8 +141,9 @@ func lockKind(name string) string {
 	return base
 }
 
-// locked reports whether a text has no other keys at its top than those of its kind, and nothing that a template would run.
-func locked(name string, text []byte) bool {
+// locked reports whether a text has no other keys at its top than those of its kind, and, where it is new, nothing that a template would run: what packages say of themselves may
+// look like that too.
+func locked(name string, text []byte, fresh bool) bool {
 	keys := lockKeys[lockKind(name)]
 	if lockKind(name) != pnpmLock {
 		var top map[string]any
@@ -150,13 +151,13 @@ func locked(name string, text []byte) bool {
 			return false
 		}
 		for key, value := range top {
-			if _, is := value.(string); !slices.Contains(keys, key) || is && !slices.Contains(lockTexts, key) || templated(value) {
+			if _, is := value.(string); !slices.Contains(keys, key) || is && !slices.Contains(lockTexts, key) || fresh && templated(value) {
 				return false
 			}
 		}
 		return true
 	}
-	if otherBreak.Match(text) || bytes.Contains(text, []byte("{{")) {
+	if otherBreak.Match(text) || fresh && bytes.Contains(text, []byte("{{")) {
 		return false
 	}
 	begun := false // else a document may begin with blanks, and what follows stands at its top

@@ -15,7 +15,7 @@ func TestLocked(t *testing.T) {
 		pnpm + "--- {apiVersion: v1}\n": false, pnpm + "---\n  apiVersion: v1\n": false, "  apiVersion: v1\n  kind: Pod\n": false, pnpm + "\tapiVersion: v1\n": false, "{on: push}\n": false,
 		pnpm + "...\n%YAML 1.2\n": false, pnpm + "time:\rapiVersion: v1\n": false, pnpm + "time:\u2028apiVersion: v1\n": false, pnpm + "time:\u0085apiVersion: v1\n": false, "- a\n": false,
 	} {
-		if got := locked("web/pnpm-lock.yaml", []byte(text)); got != want {
+		if got := locked("web/pnpm-lock.yaml", []byte(text), true); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -24,8 +24,11 @@ func TestLocked(t *testing.T) {
 		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"packages":"{{ lookup('pipe', 'id') }}"}`: false, `{"packages":"x"}`: false,
 		`{"packages":{"":{"name":"\u007b{ lookup('pipe', 'id') }}"}}}`: false, `{"name":"<% id %>"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
 	} {
-		if got := locked("package-lock.json", []byte(text)); got != want {
+		if got := locked("package-lock.json", []byte(text), true); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+	if said := []byte(`{"lockfileVersion":3,"packages":{"node_modules/a":{"deprecated":"write {{ a }}"}}}`); locked("package-lock.json", said, true) || !locked("package-lock.json", said, false) {
+		t.Error("what a package says of itself counts where the file is new alone")
 	}
 }

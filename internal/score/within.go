@@ -8,7 +8,7 @@ import (
 )
 
 // Within keeps the most urgent findings of one reviewer, no more than most, and gives those that it leaves out. Those that Join would join are kept, as they are one, and so are those
-// that nobody confirmed, which are prloop's. What is left out is so late as to have been raised and counted (threats.md T881).
+// that nobody confirmed, which are prloop's. It is asked once scores are raised: urgency is then what counts (threats.md T881).
 func (r Rules) Within(findings []review.Finding, most int) (kept, over []review.Finding) {
 	findings = slices.Clone(findings)
 	slices.SortStableFunc(findings, func(a, b review.Finding) int {
