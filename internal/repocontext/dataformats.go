@@ -6,18 +6,20 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 )
 
-// begun is how some formats begin that http.DetectContentType does not know.
+// begun is how formats begin that http.DetectContentType does not know, or whose first bytes are letters, as those of text are.
 var begun = []string{
 	"SQLite format 3\x00", "\xde\x12\x04\x95\x00\x00", "\x95\x04\x12\xde\x00\x00", "\x93NUMPY", "\x89HDF\r\n\x1a\n", "PAR1\x15", "ARROW1\x00\x00", "Obj\x01", // data
 	"II*\x00", "MM\x00*", "8BPS\x00", "\xabKTX 20\xbb\r\n\x1a\n", "DDS |\x00\x00\x00", "\x00\x00\x00\x0cjP  ", "\x00\x00\x00\x0cJXL ", // pictures
-	"glTF\x02\x00\x00\x00", "Kaydara FBX Binary  \x00", "BLENDER-v", "BLENDER_v", "BLENDER17-", // models
-	"7z\xbc\xaf\x27\x1c", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "BZh91AY&SY", "BZh61AY&SY", "BZh11AY&SY", // packed
+	"glTF\x02\x00\x00\x00", "Kaydara FBX Binary  \x00", // models
+	"7z\xbc\xaf\x27\x1c", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "PK\x03\x04", "PK\x05\x06", "Rar!\x1a\x07", // packed
 	"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "\x00\x01\x00\x00Standard ", "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00", "BSJB\x01\x00", // documents and symbols
-	"icns\x00", "fLaC\x00\x00\x00\x22", "NIBArchive\x01\x00", // pictures, sounds, interfaces
+	"icns\x00", "fLaC\x00\x00\x00\x22", "OggS\x00", "MThd\x00\x00\x00\x06", "ID3\x02\x00", "ID3\x03\x00", "ID3\x04\x00", "NIBArchive\x01\x00", // pictures, sounds, interfaces
+	"OTTO\x00", "ttcf\x00", "wOFF\x00\x01\x00\x00", "wOF2\x00\x01\x00\x00", // fonts
 	"\xfe\xed\xfe\xed", "\xce\xce\xce\xce", // keys
 }
 
@@ -33,18 +35,62 @@ var (
 	openPGP = []string{"\x84", "\x85", "\x88", "\x89", "\x8c", "\x95\x01", "\x98", "\x99", "\xa3", "\xc1", "\xc2", "\xc4", "\xc6", "\xd2"}
 )
 
+// sized are formats whose first letters a number follows. Its highest byte is small in any file of some size, which no text has there, and no comment fits in before it.
+var sized = []struct {
+	as string
+	at int
+}{
+	{"GIF87a", 7}, {"GIF89a", 7}, {"BM", 5}, {"RIFF", 7}, {"FORM", 4}, {"wOFFOTTO", 8}, {"wOFFtrue", 8}, {"wOF2OTTO", 8}, {"wOF2true", 8}, {"wOF2ttcf", 8},
+}
+
+var (
+	blender = lazyregexp.New(`^BLENDER(?:[-_]v\d{3}|17-\d\dv\d{4})[A-Z0-9]{4}(?s:..)\x00`)
+	pdf     = lazyregexp.New(`^%PDF-\d\.\d\s+(?:\d+ \d+ obj\b|%)`)
+	tarName = lazyregexp.New(`^[\w:./@+-]+\x00*$`)
+)
+
+// beginsInLetters reports whether data begins as one of the formats whose first bytes are those of text, and goes on as no text does.
+func beginsInLetters(data []byte) bool {
+	for _, format := range sized {
+		if bytes.HasPrefix(data, []byte(format.as)) && len(data) > format.at {
+			return isControl(rune(data[format.at]))
+		}
+	}
+	if begin := pdf.FindString(string(data[:min(len(data), 64)])); begin != "" { // a comment of four bytes that are no text, as a rule
+		return begin[len(begin)-1] != '%' || oddAtOnce(data[len(begin):])
+	}
+	tar := len(data) > 262 && string(data[257:262]) == "ustar" && tarName.Match(data[:100])
+	embedded := len(data) > 36 && data[3] == 0 && data[7] == 0 && string(data[34:36]) == "LP" // a font for Internet Explorer
+	return tar || embedded || blender.Match(data)
+}
+
+// oddAtOnce reports whether the first letter of data, or the second, is none of text.
+func oddAtOnce(data []byte) bool {
+	for range 2 {
+		r, size := utf8.DecodeRune(data)
+		if r == utf8.RuneError && size == 1 || isControl(r) {
+			return true
+		}
+		data = data[size:]
+	}
+	return false
+}
+
+// isControl reports whether a letter is one that no text has.
+func isControl(r rune) bool { return r < '\t' || r > '\r' && r < ' ' }
+
 // boxed are the marks of media files, which stand at byte 4, behind a length whose first byte is zero.
 var boxed = []string{"ftyp", "moov", "mdat", "wide", "free"}
 
 // beginsAs reports whether data begins as its ending says, where few bytes tell.
 func beginsAs(name string, data []byte) bool {
-	return slices.ContainsFunc(begunAs[strings.ToLower(path.Ext(name))], func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
+	return oddAtOnce(data) && slices.ContainsFunc(begunAs[strings.ToLower(path.Ext(name))], func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
 }
 
 // beginsAsData reports whether data begins as one of them.
 func beginsAsData(data []byte) bool {
 	behind := func(at int, as string) bool { return len(data) > at && bytes.HasPrefix(data[at:], []byte(as)) }
-	if len(data) > 8 && (data[0] == 0 && slices.ContainsFunc(boxed, func(as string) bool { return behind(4, as) }) || bytes.Equal(data[4:8], make([]byte, 4)) && behind(8, `{"`)) {
+	if len(data) > 8 && (data[0] == 0 && slices.ContainsFunc(boxed, func(as string) bool { return behind(4, as) }) || bytes.Equal(data[3:8], make([]byte, 5)) && behind(8, `{"`)) {
 		return true
 	}
 	// The mark of a TensorFlow Lite model stands at byte 4, that of a disc image at 0x8001. Safetensors, above, have JSON at byte 8, behind its length.

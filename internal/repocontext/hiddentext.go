@@ -258,13 +258,15 @@ func readable(data []byte) bool {
 	return odd*10 <= len(data)
 }
 
-// known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text.
+// known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text. Where it begins in a letter or a sign, as a program may, a byte that no
+// text has follows the name of the format at once, so no comment can begin before it (threats.md T897).
 func known(data []byte) bool {
-	if len(data) > 262 && string(data[257:262]) == "ustar" || beginsAsData(data) {
+	if beginsAsData(data) || beginsInLetters(data) {
 		return true
 	}
 	kind := http.DetectContentType(data)
-	return !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream"
+	textual := data[0] >= ' ' && data[0] < 0x7f || strings.ContainsRune("\t\n\r\f\v", rune(data[0]))
+	return !textual && kind != "application/vnd.ms-fontobject" && !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream"
 }
 
 // wide reports whether data is UTF-16 or UTF-32: it says so at its beginning, or beside most of its letters stands a zero byte,

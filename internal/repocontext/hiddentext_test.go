@@ -44,7 +44,7 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"a PDF, which is text in part", "doc.pdf", "%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n" + strings.Repeat("plain text ", 50) + "stream\n" + packed(), notText},
 		{"a program that begins as a PDF", "doc.pdf", "%PDF-1.4\nos.system('id')\n\x00", OmittedNUL},
 		{"a program that begins as a picture", "logo.gif", "GIF89a;<?php system($_GET['c']); ?>\x00\n", OmittedNUL},
-		{"white without compression", "white.bmp", "BM" + strings.Repeat("\xff", 4096), notText},
+		{"white without compression", "white.bmp", "BM\x36\x10\x00\x00\x00\x00\x00\x00" + strings.Repeat("\xff", 4096), notText},
 		{"an archive of text", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x00" + strings.Repeat("text ", 200), notText},
 		{"numbers of 16 bits", "wave.npy", "\x93NUMPY" + strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), notText},
 		{"numbers without a beginning", "wave.npy", strings.Repeat("\x01\x00\x02\x00\xfe\xff\x03\x00", 40), OmittedUnknown},
