@@ -902,6 +902,7 @@ var rows = []row{
 	{"{.eleventy.*,eleventy.config.*}", anyDepth, runsBuilds, iconSet},
 	{".vitepress/", anyDepth, runsBuilds, "https://vitepress.dev/reference/site-config"},
 	{".vuepress/", anyDepth, runsBuilds, "https://github.com/vuejs/vuepress"},
+	{".projen/", anyDepth, runsBuilds, "https://projen.io/docs/concepts/tasks/"},
 	{".storybook/", anyDepth, runsBuilds, "https://storybook.js.org/docs/configure"},
 	{"{_config.yml,docs/_config.yml}", anyDepth, runsBuilds, "https://jekyllrb.com/docs/configuration/"},
 	{"_quarto{,-*}.{yml,yaml}", anyDepth, runsBuilds, "https://quarto.org/docs/projects/profiles.html"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lang"
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 )
@@ -153,6 +154,9 @@ func Ordinary(p string) string {
 // configuration. A manifest that is data says what a package in a vendored folder is made of, which nobody reads either.
 func neverSkipped(p string) bool {
 	dir, base := path.Split(p)
+	if path.Base(dir) == "db" && railsSchema.MatchString(base) {
+		return true
+	}
 	if strings.HasPrefix(spelling.Fold(base), ".git") || slices.Contains(scriptEndings, strings.ToLower(path.Ext(base))) || slices.Contains(scriptLanguages, lang.Of(p)) {
 		return true
 	}
@@ -169,6 +173,9 @@ var (
 	// dataLanguages are those of manifests that hold no code.
 	dataLanguages = []string{"json", "json with comments", "toml", "yaml", "text", "go module", "go workspace", "go checksums"}
 )
+
+// railsSchema matches the files from which Rails makes its databases, tests' too. Its own attributes call the first generated (threats.md T907).
+var railsSchema = lazyregexp.New(`^(?:\w+_)?(?:schema\.rb|structure\.sql)$`)
 
 // addedHead is the beginning of a new file, taken from its diff.
 func addedHead(f *diff.File) []byte {

@@ -14,18 +14,18 @@ import (
 // begun is how formats begin that http.DetectContentType does not know, or whose first bytes are letters, as those of text are.
 var begun = []string{
 	"SQLite format 3\x00", "\xde\x12\x04\x95\x00\x00", "\x95\x04\x12\xde\x00\x00", "\x93NUMPY", "\x89HDF\r\n\x1a\n", "PAR1\x15", "ARROW1\x00\x00", "Obj\x01", // data
-	"II*\x00", "MM\x00*", "8BPS\x00", "\xabKTX 20\xbb\r\n\x1a\n", "DDS |\x00\x00\x00", "\x00\x00\x00\x0cjP  ", "\x00\x00\x00\x0cJXL ", // pictures
+	"II*\x00", "MM\x00*", "II+\x00\x08\x00", "MM\x00+\x00\x08", "8BPS\x00", "\xabKTX 20\xbb\r\n\x1a\n", "DDS |\x00\x00\x00", "\x00\x00\x00\x0cjP  ", "\x00\x00\x00\x0cJXL ", // pictures
 	"glTF\x02\x00\x00\x00", "Kaydara FBX Binary  \x00", // models
 	"7z\xbc\xaf\x27\x1c", "\xfd7zXZ\x00", "\x28\xb5\x2f\xfd", "PK\x03\x04", "PK\x05\x06", "Rar!\x1a\x07", // packed
 	"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "\x00\x01\x00\x00Standard ", "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00", "BSJB\x01\x00", // documents and symbols
 	"icns\x00", "fLaC\x00\x00\x00\x22", "OggS\x00", "MThd\x00\x00\x00\x06", "ID3\x02\x00", "ID3\x03\x00", "ID3\x04\x00", "NIBArchive\x01\x00", // pictures, sounds, interfaces
-	"OTTO\x00", "ttcf\x00", "wOFF\x00\x01\x00\x00", "wOF2\x00\x01\x00\x00", // fonts
+	"OTTO\x00", "true\x00", "ttcf\x00", "wOFF\x00\x01\x00\x00", "wOF2\x00\x01\x00\x00", // fonts
 	"\xfe\xed\xfe\xed", "\xce\xce\xce\xce", // keys
 }
 
 // begunAs is how formats begin that a byte or two tell, by the endings of their files.
 var begunAs = map[string][]string{
-	".mp3": mpeg, ".aac": mpeg, ".dmg": {"x\x01", "x\xda"}, ".der": der, ".p12": der, ".pfx": der, ".gpg": openPGP, ".sig": openPGP,
+	".mp3": mpeg, ".aac": mpeg, ".dmg": {"x\x01", "x\xda"}, ".jxl": {"\xff\x0a"}, ".der": der, ".p12": der, ".pfx": der, ".jks": der, ".keystore": der, ".gpg": openPGP, ".sig": openPGP,
 	".onnx": {"\x08\x03", "\x08\x04", "\x08\x05", "\x08\x06", "\x08\x07", "\x08\x08", "\x08\x09", "\x08\x0a", "\x08\x0b"},
 }
 
@@ -100,33 +100,45 @@ func beginsAsData(data []byte) bool {
 	return slices.ContainsFunc(begun, func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
 }
 
-// catalog reports whether data is translations as msgfmt and its like write them: two tables of lengths and places, and behind them, without a gap,
-// the texts they speak of, each with a NUL at its end. They are text for the greater part, but nothing else can stand behind such a beginning.
-func catalog(data []byte) bool {
-	const header, row = 28, 8
-	if len(data) < header {
-		return false
-	}
+// catalogHeader is how long the header of compiled translations is: seven numbers of four bytes.
+const catalogHeader = 28
+
+// catalogNumbers reads the numbers of compiled translations, in the order of bytes that they say; nil for data that is none.
+func catalogNumbers(data []byte) func(at uint64) uint64 {
 	var order binary.ByteOrder = binary.LittleEndian
+	if len(data) < catalogHeader {
+		return nil
+	}
 	if data[0] == 0x95 {
 		order = binary.BigEndian
 	}
 	number := func(at uint64) uint64 { return uint64(order.Uint32(data[at:])) }
 	if number(0) != 0x950412de || number(4) != 0 {
+		return nil
+	}
+	return number
+}
+
+// catalog reports whether data is translations as msgfmt and its like write them: two tables of lengths and places, and behind them, without a gap,
+// the texts they speak of, each with a NUL at its end. They are text for the greater part, but nothing else can stand behind such a beginning.
+func catalog(data []byte) bool {
+	const row = 8
+	number := catalogNumbers(data)
+	if number == nil {
 		return false
 	}
 	rows, texts, hashes := number(8), number(12), number(24)
-	behind := header + 2*row*rows // the tables
+	behind := catalogHeader + 2*row*rows // the tables
 	if size := number(20); size > 0 {
 		if hashes != behind {
 			return false
 		}
 		behind += 4 * size
 	}
-	if rows == 0 || texts != header || number(16) != header+row*rows {
+	if rows == 0 || texts != catalogHeader || number(16) != catalogHeader+row*rows {
 		return false
 	}
-	for at := uint64(header); at < header+2*row*rows; at += row {
+	for at := uint64(catalogHeader); at < catalogHeader+2*row*rows; at += row {
 		if at+row > uint64(len(data)) {
 			return true // more tables than was read
 		}
@@ -142,5 +154,37 @@ func catalog(data []byte) bool {
 	return uint64(len(data)) <= behind
 }
 
-// oddPlural is a rule for plurals that is more than a formula: readers in Ruby and old ones in PHP run it (threats.md T898).
-var oddPlural = lazyregexp.New(`(?i)plural\s*=[^;\n\x00]*[^n0-9?:<>=!&|()%+*/;\n\x00\s-]`)
+// plainPlural reports whether what compiled translations say of themselves, in the translations of the empty text, can be read, and has a formula as its rule for plurals:
+// readers in Ruby and old ones in PHP run it (threats.md T898).
+func plainPlural(data []byte) bool {
+	const row = 8
+	number := catalogNumbers(data)
+	if number == nil {
+		return false
+	}
+	rows, texts, translations, end := number(8), number(12), number(16), uint64(len(data))
+	if rows*row > end || texts+rows*row > end || translations+rows*row > end {
+		return false
+	}
+	for at := uint64(0); at < rows*row; at += row {
+		if number(texts+at) > 0 {
+			continue
+		}
+		length, place := number(translations+at), number(translations+at+4)
+		if place+length > end {
+			return false
+		}
+		for _, rule := range pluralRule.FindAllStringSubmatch(string(data[place:place+length]), -1) {
+			if !formula.MatchString(rule[1]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var (
+	pluralRule = lazyregexp.New(`(?i)plural-forms\s*:([^\n]*)`)
+	// formula is what stands there, and what tools write where somebody has to put one.
+	formula = lazyregexp.New(`^\s*nplurals\s*=\s*(?:\d+|INTEGER)\s*;\s*plural\s*=\s*(?:[n0-9?:<>=!&|()%+*/\s-]+|EXPRESSION)(?:;\s*)?$`)
+)

@@ -73,7 +73,7 @@ func (b *builder) excusable(ctx context.Context) error {
 }
 
 // grown reports whether the name that excuses a file excused nothing at the base: a new minified file, or one that comes changed into another folder or ending, or a file in a folder of
-// vendored code that is new itself. Attributes, which the base has set, excuse new files too. Neither excuses one that a test runner runs for its
+// vendored code that is new itself. Attributes, which the base has set, excuse new files elsewhere. Neither excuses one that a test runner runs for its
 // name alone, but beside others that it runs: whoever may add it may as well change those.
 func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 	f := &b.o.Diff.Files[i]
@@ -86,7 +86,7 @@ func (b *builder) grown(ctx context.Context, i int) (bool, error) {
 			return true, err
 		}
 	}
-	if b.attributed[i] {
+	if b.attributed[i] && vendorRoot(f.Path) == "" {
 		return false, nil
 	}
 	switch why {
@@ -139,21 +139,28 @@ var (
 	alone = []string{"yaml", "hcl", "json"}
 )
 
-// unlike reports whether the folder that excuses a new file by its name held nothing like it at the base: no code, and no two files of its own language
-// below it, if that is one of alone.
+// unlike reports whether the folder that excuses a new file by its name held nothing like it at the base: no code of its kind or, for a file that may tell of
+// code, of any, and no two files of its own language below it, if that is one of alone. Servers run programs of one kind where pages of another lie (threats.md T906).
 func (b *builder) unlike(ctx context.Context, name string) (bool, error) {
-	root, language := vendorRoot(name), lang.Of(name)
+	root, its := vendorRoot(name), kind(name)
+	if !slices.Contains(aboutCode, its) {
+		held, err := b.holds(ctx, root, its, 1)
+		return !held, err
+	}
 	held, err := b.holds(ctx, root, "", 1)
-	if !held && err == nil && slices.Contains(alone, language) {
-		held, err = b.holds(ctx, root, language, 2)
+	if !held && err == nil && slices.Contains(alone, its) {
+		held, err = b.holds(ctx, root, its, 2)
 	}
 	return !held, err
 }
 
-// holds reports whether a folder has some files of a language at the base, below the folders in it, or some of code for no language, that neither
+// kind is the language of a file, or else its ending.
+func kind(name string) string { return cmp.Or(lang.Of(name), strings.ToLower(path.Ext(name))) }
+
+// holds reports whether a folder has a file of a kind at the base, or several below the folders in it, or of code of any kind for none, that neither
 // their name nor the attributes there keep from being other people's. What keeps a folder in git or sets a tool begins with a dot, and no name excuses what builds.
-func (b *builder) holds(ctx context.Context, root, language string, some int) (bool, error) {
-	key := root + "\x00" + language
+func (b *builder) holds(ctx context.Context, root, its string, some int) (bool, error) {
+	key := root + "\x00" + its
 	if held, ok := b.held[key]; ok {
 		return held, nil
 	}
@@ -164,10 +171,10 @@ func (b *builder) holds(ctx context.Context, root, language string, some int) (b
 	var like []string
 	for dir, paths := range known {
 		for _, p := range paths {
-			its := lang.Of(p)
-			fits := its == language && dir != root
-			if language == "" {
-				fits = its != "" && !slices.Contains(aboutCode, its)
+			language := lang.Of(p)
+			fits := kind(p) == its && (some == 1 || dir != root)
+			if its == "" {
+				fits = language != "" && !slices.Contains(aboutCode, language)
 			}
 			if fits && !strings.HasPrefix(path.Base(p), ".") && named(p) == OmittedVendored {
 				like = append(like, p)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -119,6 +120,12 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 		if err != nil {
 			return nil, err
 		}
+		long := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isCatalog(name) || len(texts[name]) < beginning })
+		catalogs, err := b.src.ReadFiles(ctx, side.commit, long, lockLimit)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(texts, catalogs)
 		left = slices.DeleteFunc(left, func(i int) bool {
 			f := &b.o.Diff.Files[i]
 			name := side.path(f)
@@ -158,7 +165,7 @@ func textAnywhere(name string, data []byte) string {
 	case namedData(name) && isProgram(data):
 		return OmittedUnknown
 	case namedData(name) && (known(data) || beginsAs(name, data)):
-		if readable(data) && !catalog(data) || strings.EqualFold(path.Ext(name), ".mo") && oddPlural.Match(data) {
+		if readable(data) && !catalog(data) || isCatalog(name) && !plainPlural(data) {
 			return OmittedNUL
 		}
 		return notText
@@ -194,6 +201,9 @@ var dataEndings = strings.Fields(`png jpg jpeg gif webp bmp ico icns tif tiff ps
 func namedData(name string) bool {
 	return slices.Contains(dataEndings, strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")))
 }
+
+// isCatalog reports whether a name says that a file holds compiled translations.
+func isCatalog(name string) bool { return strings.EqualFold(path.Ext(name), ".mo") }
 
 // ofData reports whether a name's ending says that the file holds no text, and its place that nothing loads it.
 func ofData(name string) bool { return loaded(name) == "" && namedData(name) }

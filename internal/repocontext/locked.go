@@ -55,7 +55,8 @@ const lockLimit = 8 << 20
 
 // astray takes back lock files that may be something else by their text, and new ones that may be by their place: servers, CIs and clusters are told what to run by each file of
 // a folder, some of them whatever its ending is (threats.md T887). A new one is what its name says where its manifest stood beside it before, at the root, or where its text, as
-// JSON, holds what its package manager writes and nothing else: a manifest beside it is quickly made up.
+// JSON, holds what its package manager writes and nothing else: a manifest beside it is quickly made up, but it has to be there, where reviewers see it. None that changes brings a
+// line that templates run (threats.md T905).
 func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error {
 	for batch := range slices.Chunk(locks, diffBatch) {
 		var ask []int
@@ -63,24 +64,20 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			f := &b.o.Diff.Files[i]
 			kind := lockKind(f.Path)
 			_, keyed := lockKeys[kind]
-			if f.Change != diff.Modified && (!keyed || kind == pnpmLock) {
-				beside, err := b.besideManifest(ctx, f.Path)
+			if f.Change != diff.Modified {
+				placed, err := b.placed(ctx, f.Path, keyed && kind != pnpmLock)
 				if err != nil {
 					return err
 				}
-				if dir, _ := path.Split(f.Path); !beside && below(dir, vendorFolders) { // it comes with a package
-					unlike, err := b.unlike(ctx, f.Path)
-					if err != nil {
-						return err
-					}
-					beside = !unlike
-				}
-				if !beside {
+				if !placed {
 					back(i)
 					continue
 				}
 			}
-			if keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock") {
+			switch {
+			case bringsTemplate(f):
+				back(i)
+			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), len(f.Hunks) == 0 && !f.Binary:
 				ask = append(ask, i)
 			}
 		}
@@ -90,7 +87,10 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			return err
 		}
 		for n, i := range ask {
-			if !locked(names[n], texts[names[n]], b.o.Diff.Files[i].Change != diff.Modified) {
+			f := &b.o.Diff.Files[i]
+			text, there := texts[names[n]]
+			_, keyed := lockKeys[lockKind(f.Path)]
+			if !there || len(f.Hunks) == 0 && f.Change != diff.Renamed && holdsTemplate(text) || keyed && !locked(names[n], text, f.Change != diff.Modified) {
 				back(i)
 			}
 		}
@@ -98,12 +98,28 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 	return nil
 }
 
-// besideManifest reports whether the manifest of a new lock file stood beside it at the base, or stands beside it at the root.
-func (b *builder) besideManifest(ctx context.Context, lock string) (bool, error) {
+// placed reports whether a new lock file stands where one may.
+func (b *builder) placed(ctx context.Context, lock string, keyed bool) (bool, error) {
+	dir, base := path.Split(lock)
+	if keyed && lockedBy[base] == nil {
+		return true, nil
+	}
+	beside, err := b.besideManifest(ctx, lock, keyed)
+	if !beside && err == nil && below(dir, vendorFolders) { // it comes with a package
+		return b.holds(ctx, vendorRoot(lock), "", 1)
+	}
+	return beside, err
+}
+
+// besideManifest reports whether the manifest of a new lock file stood beside it at the base, or stands beside it now, where that is enough, as it is at the root.
+func (b *builder) besideManifest(ctx context.Context, lock string, now bool) (bool, error) {
 	dir := path.Dir(lock)
 	commit, below := cmp.Or(b.o.From, b.o.Base), dir
+	if now || dir == "." {
+		commit = b.o.Head
+	}
 	if dir == "." {
-		commit, below = b.o.Head, ""
+		below = ""
 	}
 	standing, err := b.src.Files(ctx, commit, below)
 	return slices.ContainsFunc(standing, func(name string) bool {
@@ -111,11 +127,29 @@ func (b *builder) besideManifest(ctx context.Context, lock string) (bool, error)
 	}), err
 }
 
+// templateMarks begin what templates of Go, Jinja, ERB, EJS and shells run.
+var templateMarks = []string{"{{", "{%", "<%", "${"}
+
+// holdsTemplate reports whether a text holds one of them, however a value in it is spelled.
+func holdsTemplate(text []byte) bool {
+	return slices.ContainsFunc(templateMarks, func(mark string) bool { return bytes.Contains(text, []byte(mark)) })
+}
+
+// bringsTemplate reports whether a change brings a line with one of them.
+func bringsTemplate(f *diff.File) bool {
+	for l := range f.Added() {
+		if holdsTemplate([]byte(l.Text)) {
+			return true
+		}
+	}
+	return false
+}
+
 // templated reports whether a text in a value of JSON is one that a template would run.
 func templated(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return strings.Contains(v, "{{") || strings.Contains(v, "<%") || strings.Contains(v, "${")
+		return holdsTemplate([]byte(v))
 	case []any:
 		return slices.ContainsFunc(v, templated)
 	case map[string]any:
@@ -145,6 +179,9 @@ func lockKind(name string) string {
 // look like that too.
 func locked(name string, text []byte, fresh bool) bool {
 	keys := lockKeys[lockKind(name)]
+	if fresh && holdsTemplate(text) { // of a key that stands twice the decoded text has one value
+		return false
+	}
 	if lockKind(name) != pnpmLock {
 		var top map[string]any
 		if json.Unmarshal(text, &top) != nil || top == nil {
@@ -157,10 +194,10 @@ func locked(name string, text []byte, fresh bool) bool {
 		}
 		return true
 	}
-	if otherBreak.Match(text) || fresh && bytes.Contains(text, []byte("{{")) {
+	if otherBreak.Match(text) {
 		return false
 	}
-	begun := false // else a document may begin with blanks, and what follows stands at its top
+	begun, opened := false, false // else a document may begin with blanks, and what follows stands at its top, and what a key holds anywhere
 	for line := range strings.SplitSeq(string(text), "\n") {
 		line = strings.TrimRight(line, "\r ")
 		m := topKey.FindStringSubmatch(line)
@@ -169,9 +206,11 @@ func locked(name string, text []byte, fresh bool) bool {
 		case line == "---":
 			begun = false
 		case m != nil && slices.Contains(keys, m[1]) && plainValue.MatchString(m[2]):
-			begun = true
-		case !begun || line[0] != ' ' || jobKey.MatchString(line):
+			begun, opened = true, true
+		case !begun || line[0] != ' ' || opened && !twoBlanks.MatchString(line) || jobKey.MatchString(line):
 			return false
+		default:
+			opened = false
 		}
 	}
 	return begun
@@ -184,5 +223,7 @@ var (
 	topKey = lazyregexp.New(`^([A-Za-z]+):(?: (.*))?$`)
 	// plainValue is what may stand behind one: a number, a sum, or nothing. jobKey makes a job of a CI, or a group of hosts, of what stands below one.
 	plainValue = lazyregexp.New(`^(?:['"]?[0-9]{1,4}(?:\.[0-9]{1,4}){0,2}['"]?|[\w=+/.-]{20,200}|\{\}|)$`)
-	jobKey     = lazyregexp.New(`^  ['"]?(?:script|run|trigger|extends|hosts|children|vars)['"]?:`)
+	jobKey     = lazyregexp.New(`^  (?:['"]?(?:script|run|trigger|extends|hosts|children|vars)['"]?\s*:|[?&*!{\[|>]|<<|"[^"]*\\)`)
+	// twoBlanks is how pnpm indents.
+	twoBlanks = lazyregexp.New(`^  \S`)
 )

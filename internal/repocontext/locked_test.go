@@ -13,6 +13,8 @@ func TestLocked(t *testing.T) {
 		pnpm + "packageExtensionsChecksum: sha256-0123456789abcdefghijklm=\n": true, "lockfileVersion: {script: [id]}\n": false, pnpm + "overrides:\n  script: id\n": false, pnpm + "time: \"{{ x }}\"\n": false, pnpm + "packages: evil\n": false,
 		"": false, "---\n": false, pnpm + "on: push\n": false, pnpm + "\"on\": push\n": false, pnpm + "? on\n: push\n": false, pnpm + "---\napiVersion: v1\n": false,
 		pnpm + "--- {apiVersion: v1}\n": false, pnpm + "---\n  apiVersion: v1\n": false, "  apiVersion: v1\n  kind: Pod\n": false, pnpm + "\tapiVersion: v1\n": false, "{on: push}\n": false,
+		pnpm + "? x\n": false, strings.Replace(pnpm, "\n  .:", "\n    a:\n      script: [id]\n  .:", 1): false, strings.Replace(pnpm, "\n  .:", "\n a:\n  script: [id]\n  .:", 1): false, pnpm + "time:\n  &a script: [id]\n": false, pnpm + "time:\n  ? script\n": false,
+		pnpm + "time:\n  \"scr\\u0069pt\": [id]\n": false, pnpm + "time:\n  {script: [id]}\n": false, pnpm + "time:\n  <<: {script: [id]}\n": false, pnpm + "time:\n  script : [id]\n": false, pnpm + "time:\n  a: {% x %}\n": false,
 		pnpm + "...\n%YAML 1.2\n": false, pnpm + "time:\rapiVersion: v1\n": false, pnpm + "time:\u2028apiVersion: v1\n": false, pnpm + "time:\u0085apiVersion: v1\n": false, "- a\n": false,
 	} {
 		if got := locked("web/pnpm-lock.yaml", []byte(text), true); got != want {
@@ -22,7 +24,8 @@ func TestLocked(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"name":"a","version":"1","lockfileVersion":3,"requires":true,"packages":{}}`: true, "{}": true,
 		`{"lockfileVersion":3,"kind":"Pod"}`: false, `{"packages":"{{ lookup('pipe', 'id') }}"}`: false, `{"packages":"x"}`: false,
-		`{"packages":{"":{"name":"\u007b{ lookup('pipe', 'id') }}"}}}`: false, `{"name":"<% id %>"}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
+		`{"packages":{"":{"name":"{{ lookup('pipe', 'id') }}","name":"shop"}}}`: false, `{"name":"{% id %}"}`: false,
+		`{"packages":{"":{"name":"\u007b{ lookup('pipe', 'id') }}"}}}`: false, `{"name":"<% id %>"}`: false, `{"packages":{"a":{"x":"$\u007bid}"}}}`: false, `{"lockfileVersion":3}{"kind":"Pod"}`: false, "null": false, "[]": false, "kind: Pod": false, "": false,
 	} {
 		if got := locked("package-lock.json", []byte(text), true); got != want {
 			t.Errorf("%q: %v", text, got)
