@@ -52,7 +52,7 @@ func said(spec Spec, tries []*attempt) answer.Said {
 			doc, _, _ := t.frame.envelope()
 			s.Others = append(s.Others, doc)
 		default:
-			s.Others = append(s.Others, t.frame.text.take())
+			s.Others = append(s.Others, answer.Each(t.frame.text.take())...)
 		}
 	}
 	if last.invalid == nil {

@@ -82,5 +82,7 @@ func (in Inputs) said(h AgentReport) gathered {
 	}
 	slices.SortStableFunc(g.findings, byUrgency)
 	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
-	return g.silence()
+	g = g.silence()
+	g.unverified = g.stillAside(g.findings)
+	return g
 }

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -354,6 +356,36 @@ func TestAnIDSaysNothingAcrossAnswers(t *testing.T) {
 	}
 }
 
+// Each finding of the last answer stands for one of the refused answer, by its title in the same file only (threats.md T900).
+func TestAFindingStandsForOne(t *testing.T) {
+	one := func(title, place string) string {
+		return `{"id":"A","priority":"P0","category":"security",` + place + `,"title":"` + title + `","description":"d","suggestion":"s"}`
+	}
+	const here, there = `"file":"a.go","line":3`, `"file":"b.go","line":3`
+	for _, row := range []struct {
+		name        string
+		first, last []string
+		want        string // what is added, with its place
+	}{
+		{"the same title in two files", []string{one("SQL injection", here), one("SQL injection", there)}, []string{one("SQL injection", here)}, "SQL injection b.go:3"},
+		{"one file in each", []string{one("SQL injection", there)}, []string{one("SQL injection", here)}, "SQL injection b.go:3"},
+		{"two of one line", []string{one("No check of the user", here), one("SQL injection", here)}, []string{one("SQL injection", here)}, "No check of the user a.go:3"},
+		{"the first of one title", []string{one("SQL injection", here), one("SQL injection", `"file":"a.go","line":9`)}, []string{one("SQL injection", `"file":"a.go","line":9`)}, "SQL injection a.go:3"},
+		{"without a file", []string{one("SQL injection", `"file":"","line":3`)}, []string{one("No check of the user", `"file":"","line":3`)}, "SQL injection :3"},
+		{"all again, in other words and lines", []string{one("SQL injection", here), one("No check", `"file":"a.go","line":9`)}, []string{one("No check", `"file":"a.go","line":8`), one("Injection of SQL", here)}, ""},
+	} {
+		last, _ := SalvageReviewer([]byte(`{"findings":[` + strings.Join(row.last, ",") + `]}`))
+		got, _ := Corrected([]byte(`{"agent":"one","prNumber":"seven","findings":[`+strings.Join(row.first, ",")+`]}`), slices.Clone(last))
+		var added []string
+		for _, f := range got[len(last):] {
+			added = append(added, fmt.Sprintf("%s %s:%d", f.Title, f.File, *f.Line))
+		}
+		if s := strings.Join(added, ", "); s != row.want {
+			t.Errorf("%s: %q is added, want %q", row.name, s, row.want)
+		}
+	}
+}
+
 // Of several broken answers each P0 and P1 is kept, once (threats.md T895).
 func TestSalvagedJoins(t *testing.T) {
 	f := func(id, title string, p review.Priority, line int) review.Finding {
@@ -371,7 +403,8 @@ func TestSalvagedJoins(t *testing.T) {
 		{"three", [][]review.Finding{{f("R1", "a", review.P0, 1)}, {f("R1", "b", review.P1, 2)}, {f("R1", "c", review.P2, 3)}}, []string{"c", "a", "b"}},
 		{"suggestions of another", [][]review.Finding{{f("R1", "a", review.P2, 1)}, {f("R1", "b", review.P2, 2)}}, []string{"b"}},
 		{"unread beside less", [][]review.Finding{{lost}, {f("R1", "b", review.P2, 2)}}, []string{"b", lost.Title}},
-		{"unread beside a P0", [][]review.Finding{{lost}, {f("R1", "b", review.P0, 2)}}, []string{"b"}},
+		{"unread beside a P0", [][]review.Finding{{lost}, {f("R1", "b", review.P0, 2)}, {lost}}, []string{lost.Title, "b"}},
+		{"two of one title", [][]review.Finding{{f("R1", "a", review.P0, 1), f("R2", "a", review.P0, 9)}, {f("R1", "a", review.P0, 9), f("R2", "b", review.P3, 3)}}, []string{"a", "b", "a"}},
 	} {
 		var titles []string
 		seen := map[string]bool{}

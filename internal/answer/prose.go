@@ -15,12 +15,20 @@ const around = "[]()|*_`#:>- \t\r\n"
 var graveWords = []string{"p0", "p1", "critical", "block", "severe", "high"}
 
 // Beside says why text beside a valid answer may hold a P0 or P1 that the answer does not list: an object or a line of a list that says
-// so of itself. Prose that only speaks of such things does not: agents tell what they looked for (decision 34).
+// so of itself. Prose that only speaks of such things does not: agents tell what they looked for (decision 34). One line that has the title of
+// a listed one is about that one, where this has several words.
 func Beside(text []byte, findings []review.Finding) string {
-	if severe(findings) {
+	if slices.ContainsFunc(findings, Unreadable) { // one place is enough
 		return ""
 	}
-	lower := undenied(plainly(text))
+	lower := plainly(text)
+	for _, f := range severe(findings) {
+		if i := strings.Index(lower, plainly([]byte(f.Title))); i >= 0 && strings.Contains(f.Title, " ") {
+			_, rest, _ := strings.Cut(lower[i:], "\n")
+			lower = lower[:strings.LastIndex(lower[:i], "\n")+1] + rest
+		}
+	}
+	lower = undenied(lower)
 	if graveObject.MatchString(lower) || graveLines(lower) {
 		return "text beside it names a P0 or P1 that it does not list"
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +13,15 @@ import (
 	"github.com/prloop/prloop/internal/values"
 	"github.com/prloop/prloop/review"
 )
+
+// Next stands between the answers to one question that are handed on as one text. Each takes them apart.
+const Next = "\n=== the next answer ===\n"
+
+// Each are the answers in a text.
+func Each(text []byte) [][]byte { return bytes.SplitN(text, []byte(Next), mostHanded) }
+
+// mostHanded is more than prloop's own agents hand on.
+const mostHanded = 20
 
 // SalvageReviewer keeps the findings of a broken reviewer answer that are valid one by one. The envelope may
 // be cut off, have faults elsewhere or stand in other text. What is left of the answer without them is read loosely: where it may
@@ -31,17 +41,10 @@ func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
 	return salvage(data, "pendingIssues", DecodeFinding)
 }
 
-// Blocks reports whether what is kept of a broken answer holds a P0 or P1, or a place for one. A word of severity within a finding that is
-// kept as a P2 is none.
-func Blocks(data []byte) bool {
-	reviewer, _ := SalvageReviewer(data)
-	comments, _ := SalvageComments(data) // of the answer of the other role, all is read loosely
-	return severe(reviewer) && severe(comments)
-}
-
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
 // asking for another form is no second look that makes them go away (decision 32). What could not be read there, and does not
-// plainly deny them, leaves one that stands for it. None of them is counted, nor do they count against what an answer may hold.
+// plainly deny them, leaves one that stands for it, whatever else is listed (threats.md T899). None of them is counted, nor do they count
+// against what an answer may hold.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
 	return corrected(refused, "findings", findings, SalvageReviewer)
 }
@@ -58,17 +61,15 @@ func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Findi
 
 func corrected(refused []byte, list string, findings []review.Finding, salvage func([]byte) ([]review.Finding, schema.Notes)) ([]review.Finding, schema.Notes) {
 	var notes schema.Notes
-	given := findings
 	kept, _ := salvage(refused)
-	for _, f := range kept {
-		if f.Priority.Severe() && !Unreadable(f) && !again(f, given) {
+	for _, f := range unsaid(severe(kept), findings) {
+		if !Unreadable(f) {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
 			findings = append(findings, f)
 			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
 		}
 	}
-	doubtful := slices.ContainsFunc(kept, Unreadable) && (maySay(refused) || unrated(refused, list, given))
-	if !severe(findings) && doubtful {
+	if slices.ContainsFunc(kept, Unreadable) && !slices.ContainsFunc(findings, Unreadable) && doubtful(refused, list, findings) {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.Add("%s", why)
@@ -77,29 +78,53 @@ func corrected(refused []byte, list string, findings []review.Finding, salvage f
 	return findings, notes
 }
 
-// again reports whether one of findings is as grave as a P1 and like a finding of another answer.
-func again(f review.Finding, findings []review.Finding) bool {
-	return slices.ContainsFunc(findings, func(o review.Finding) bool { return o.Priority.Severe() && alike(o, f) })
+// unsaid are the findings of an answer for which none of another answer to the same question stands. Each stands for one (threats.md T900): by
+// title and line of a file, else by title in it, else by a line of it that both name, else by title where one names no file; and only a P0
+// or P1 for such a one. Ids are places in a list, which the next answer gives to others.
+func unsaid(findings, others []review.Finding) []review.Finding {
+	title := func(a, b review.Finding) bool { return a.Title == b.Title }
+	file := func(a, b review.Finding) bool { return a.File == b.File }
+	line := func(a, b review.Finding) bool {
+		return a.File != "" && file(a, b) && a.Line != nil && b.Line != nil && *a.Line == *b.Line
+	}
+	left, free := slices.Clone(findings), slices.Clone(others)
+	for _, like := range []func(a, b review.Finding) bool{
+		func(a, b review.Finding) bool { return title(a, b) && line(a, b) },
+		func(a, b review.Finding) bool { return title(a, b) && file(a, b) },
+		line,
+		func(a, b review.Finding) bool { return title(a, b) && (a.File == "" || b.File == "") },
+	} {
+		left = slices.DeleteFunc(left, func(f review.Finding) bool {
+			i := slices.IndexFunc(free, func(o review.Finding) bool { return like(f, o) && (o.Priority.Severe() || !f.Priority.Severe()) })
+			if i >= 0 {
+				free = slices.Delete(free, i, i+1)
+			}
+			return i >= 0
+		})
+	}
+	return left
 }
 
-// alike reports whether two findings of one reviewer's answers to one question are the same: by title, or by a line that both name. Ids
-// are places in a list, which the next answer gives to others.
-func alike(a, b review.Finding) bool {
-	return a.Title == b.Title || a.File == b.File && a.Line != nil && b.Line != nil && *a.Line == *b.Line
+// doubtful reports whether what could not be read of a refused answer may hold a P0 or P1 that none of findings stands for: outside the
+// entries of its list, or in one of them.
+func doubtful(refused []byte, list string, findings []review.Finding) bool {
+	if len(refused) > 2*maxLoose { // more than is read loosely
+		return true
+	}
+	open, at, ok := entries(refused, list)
+	return !ok || maySay(without(refused, at)) || len(unsaid(open, findings)) > 0
 }
 
 // maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.
 func maySay(answer []byte) bool {
-	if len(answer) > 2*maxLoose { // more than is read loosely
-		return true
-	}
 	said := undenied(report.ReplaceAllString(plainly(answer), ""))
 	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
 }
 
-// unrated reports whether an entry in a refused answer's list of findings does not say plainly that it is P2 or P3, in a word of any
-// scale or by its score, and is like none of findings: a priority in another language or on another scale, or none.
-func unrated(answer []byte, list string, findings []review.Finding) bool {
+// entries are those of a refused answer's list of findings that name a P0 or P1, as P0, and those with a title that do not say plainly that they
+// are P2 or P3, in a word of any scale or by their score, as P2: a priority in another language or on another scale, or none. at is where entries stand.
+// ok is false where they are too many, or too much to be read.
+func entries(answer []byte, list string) (open []review.Finding, at []span, ok bool) {
 	for rest := afterKey(answer, list); rest != nil; rest = afterKey(rest, list) {
 		for range schema.MaxFindings {
 			var object []byte
@@ -108,13 +133,16 @@ func unrated(answer []byte, list string, findings []review.Finding) bool {
 			}
 			fields := map[string]any{}
 			if values.MoreThan(schema.MaxValues, object) {
-				return true // whoever made it does not say so plainly
+				return nil, nil, false // whoever made it does not say so plainly
 			}
 			if json.Unmarshal(object, &fields) != nil {
 				continue
 			}
-			var f review.Finding
+			f := review.Finding{Priority: review.P2}
 			rating, least := "", false
+			if place, ok := fields["location"].(map[string]any); ok { // of a command
+				maps.Copy(fields, place)
+			}
 			for name, value := range fields {
 				switch text, number := strings.TrimSpace(fmt.Sprint(value)), 0.0; strings.ToLower(name) {
 				case "file":
@@ -131,13 +159,21 @@ func unrated(answer []byte, list string, findings []review.Finding) bool {
 					rating += strings.ToLower(text) + " "
 				}
 			}
+			if maySay(object) {
+				f.Priority = review.P0
+			}
+			end := len(answer) - len(rest)
+			at = append(at, span{end - len(object), end})
 			rated := rating != "" && !slices.ContainsFunc(strings.Fields(rating), func(w string) bool { return !slices.Contains(lesser, w) })
-			if f.Title != "" && !rated && !(rating == "" && least) && !slices.ContainsFunc(findings, func(o review.Finding) bool { return alike(o, f) }) {
-				return true
+			if f.Priority.Severe() || f.Title != "" && !rated && !(rating == "" && least) {
+				open = append(open, f)
+			}
+			if len(open) > schema.MaxFindings {
+				return nil, nil, false
 			}
 		}
 	}
-	return false
+	return open, at, true
 }
 
 // lesser are the words for P2 and P3 of all scales.
@@ -146,26 +182,21 @@ var lesser = []string{"p2", "p3", "p4", "2", "3", "4", "medium", "moderate", "im
 // report is the free text of an answer, which may be cut off.
 var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
 
-func severe(findings []review.Finding) bool {
-	return slices.ContainsFunc(findings, func(f review.Finding) bool { return f.Priority.Severe() })
+func severe(findings []review.Finding) []review.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f review.Finding) bool { return !f.Priority.Severe() })
 }
 
 // Salvaged joins what was kept of several answers of one agent, the newest last: the findings of the one that has most of them, and each
-// P0 and P1 of the others that none of those is like. What could not be read in the others counts when there is no P0 or P1 in it.
+// P0 and P1 of the others, and place of what could not be read, that none of those stands for.
 func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 	for _, kept := range answers {
 		if len(kept) >= len(best) {
 			best = kept
 		}
 	}
-	blocks := severe(best)
 	best = slices.Clone(best)
 	for _, kept := range answers {
-		for _, f := range kept {
-			if f.Priority.Severe() && !(blocks && Unreadable(f)) && !again(f, best) {
-				best = append(best, f)
-			}
-		}
+		best = append(best, unsaid(severe(kept), best)...)
 	}
 	distinctIDs(best, &schema.Notes{})
 	return best

@@ -31,7 +31,7 @@ func broken(doc string) string { return strings.Replace(doc, `"agent":"x"`, `"ag
 // TestUnreadableIsNotSilence is the law of decision 34 for everything that asks agents.
 // noPriority is an answer with a finding that has no priority of prloop's, or what stands in its place.
 func noPriority(field string) string {
-	return `{"agent":"rev-1","prNumber":7,"findings":[{"id":"Z-9","file":"z.go","line":90,"title":"Runs what it is sent",` + field + `}]}`
+	return `{"agent":"rev-1","prNumber":7,"findings":[{"id":"Z-9","file":"a.go","line":90,"title":"Runs what it is sent",` + field + `}]}`
 }
 
 func TestUnreadableIsNotSilence(t *testing.T) {
@@ -60,8 +60,15 @@ func TestUnreadableIsNotSilence(t *testing.T) {
 		"text beside it does, and the agent fails":                         {"", nil, reviewed(), quoted, crashed, review.AgentDegraded, "?"},
 		"text beside it says what was looked for":                          {"", nil, reviewed(), "I found no P0.", "", review.AgentComplete, ""},
 		"a priority of another scale, and the newest answer leaves it out": {"", []string{noPriority(`"priority":"kritisch"`)}, reviewed(), "", "", review.AgentComplete, "?"},
-		"no priority":                                   {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a ?"},
-		"and the newest answer has it":                  {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "Runs what it is sent")), "", "", review.AgentComplete, "Runs what it is sent"},
+		"no priority":                                                  {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "a")), "", "", review.AgentComplete, "a ?"},
+		"and the newest answer has it":                                 {"", []string{noPriority(`"category":"bug"`)}, reviewed(finding("P2", "Runs what it is sent")), "", "", review.AgentComplete, "Runs what it is sent"},
+		"and the newest answer has it of another file":                 {"", []string{strings.Replace(noPriority(`"category":"bug"`), "a.go", "z.go", 1)}, reviewed(finding("P2", "Runs what it is sent")), "", "", review.AgentComplete, "Runs what it is sent ?"},
+		"text beside it names a P0, and it lists another":              {"", nil, reviewed(finding("P0", "a")), quoted, "", review.AgentComplete, "a ?"},
+		"text beside it names the one it lists":                        {"", nil, reviewed(finding("P0", "It runs what it is given")), "Found:\n- **P0**: it runs what it is given (a.go)\nDone.", "", review.AgentComplete, "It runs what it is given"},
+		"and another of that title":                                    {"", nil, reviewed(finding("P0", "It runs what it is given")), "- P0: it runs what it is given (a.go)\n- P0: it runs what it is given (b.go)", "", review.AgentComplete, "It runs what it is given ?"},
+		"cut within a second P0, which the newest answer leaves out":   {"", []string{strings.Replace(cut, `{"id"`, finding("P0", "a")+`,{"id"`, 1)}, reviewed(finding("P0", "a")), "", "", review.AgentComplete, "a ?"},
+		"a P0 in a form that is refused, and the newest answer has it": {"", []string{strings.Replace(reviewed(finding("P0", "a")), `"description"`, `"more"`, 1)}, reviewed(finding("P0", "a")), "", "", review.AgentComplete, "a"},
+		"no valid answer, one cut within a P0 and one with another":    {"", []string{cut, broken(reviewed(finding("P0", "a")))}, "", "", "", review.AgentDegraded, "a ?"},
 		"a lesser word":                                 {"", []string{noPriority(`"priority":"Medium"`)}, reviewed(), "", "", review.AgentComplete, ""},
 		"no priority and a low score":                   {"", []string{noPriority(`"score":4`)}, reviewed(), "", "", review.AgentComplete, ""},
 		"an earlier answer that denies something else":  {"", []string{"The endpoint has no auth - critical for everybody."}, reviewed(), "", "", review.AgentComplete, "?"},

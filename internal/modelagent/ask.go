@@ -1,6 +1,7 @@
 package modelagent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const attempts = 2
 // InvalidError says that the model's answer stayed invalid. A child that prints Raw as its answer lets the parent keep
 // the findings that are valid one by one.
 type InvalidError struct {
-	// Raw is the last answer; the one before it stands in front when that may hold a P0 or P1 and nothing of the last one is kept as such.
+	// Raw is the last answer; those before it that may hold a P0 or P1 stand in front (answer.Each).
 	Raw []byte
 	Err error
 	// Asked is how often the model was asked and answered something else; 0 where an answer broke off.
@@ -73,7 +74,7 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 		}
 		if err != nil && invalid != nil {
 			if cut := (*InvalidError)(nil); errors.As(err, &cut) { // it began to answer
-				invalid.Raw = slices.Concat(invalid.Raw, []byte("\n"), cut.Raw)
+				invalid.Raw = together(invalid.Raw, cut.Raw)
 			}
 			invalid.Err = fmt.Errorf("%w; asking again: %w", invalid.Err, err)
 			invalid.Raw = m.withBegun(invalid.Raw)
@@ -100,8 +101,8 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 			r.fault = err.Error()
 		}
 		raw := []byte(r.text)
-		if invalid != nil && answer.MayBlock(invalid.Raw) && !answer.Blocks(raw) {
-			raw = slices.Concat(invalid.Raw, []byte("\n"), raw)
+		if invalid != nil && answer.MayBlock(invalid.Raw) {
+			raw = together(invalid.Raw, raw)
 		}
 		invalid = &InvalidError{Raw: raw, Err: fmt.Errorf("%s", r.fault), Asked: try}
 		m.refused = raw
@@ -121,11 +122,14 @@ func ask[T any](ctx context.Context, m *model, name, shape, fence string, repair
 	return zero, nil, invalid
 }
 
-// withBegun puts what came of answers that broke off and may hold a P0 or P1 in front of one that was refused and of which none is kept.
+// together are two texts of answers as one.
+func together(before, text []byte) []byte { return slices.Concat(before, []byte(answer.Next), text) }
+
+// withBegun puts what came of answers that broke off and may hold a P0 or P1 in front of what was refused.
 func (m *model) withBegun(raw []byte) []byte {
 	for _, text := range m.begun {
-		if answer.MayBlock(text) && !answer.Blocks(raw) {
-			raw = slices.Concat(text, []byte("\n"), raw)
+		if answer.MayBlock(text) && !bytes.Contains(raw, text) {
+			raw = together(text, raw)
 		}
 	}
 	return raw

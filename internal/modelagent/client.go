@@ -189,13 +189,13 @@ func (m *model) say(ctx context.Context, name, shape string, messages []api.Chat
 	status, text := refusalOf(err)
 	err = fmt.Errorf("ask %s: %w", name, &refusal{status, text, plain(err)})
 	if len(came) > 0 { // it began to answer
-		err = &InvalidError{Raw: bytes.Join(came, []byte("\n")), Err: err}
+		err = &InvalidError{Raw: bytes.Join(came, []byte(answer.Next)), Err: err}
 	}
 	return reply{}, err
 }
 
 // before is what the model said in answer to the question before the answer that was taken.
-func (m *model) before() [][]byte { return append(slices.Clone(m.begun), m.refused) }
+func (m *model) before() [][]byte { return append(slices.Clone(m.begun), answer.Each(m.refused)...) }
 
 // keep keeps what the model says where it may call tools, when that is an answer and nobody takes it: only talk is gone with the turn.
 func (m *model) keep(text string) {

@@ -77,6 +77,44 @@ func TestAKeptP2HidesNoP0(t *testing.T) {
 	}
 }
 
+// Nor does a P0 or P1 of the last answer, which may count for nothing by now: each of both stays, once (threats.md T899).
+func TestAKeptP1HidesNoP0(t *testing.T) {
+	broken := func(findings ...m) fakemodel.Answer {
+		a := respond(findings...)
+		a.JSON = []byte(strings.Replace(string(a.JSON), `"prNumber":7`, `"prNumber":"seven"`, 1))
+		return a
+	}
+	a, b := finding("A", 7), finding("B", 9, func(f m) { f["title"], f["file"] = "Anybody may log in", "b.go" })
+	both := fakemodel.Answer{Text: string(broken(a, b).JSON)}
+	for name, rules := range map[string][]fakemodel.Rule{
+		"of one that was refused": {{Call: 1, Answer: both}, {Answer: broken(a)}},
+		"of one that broke off":   {{Times: 1, Answer: fakemodel.Answer{Text: both.Text + strings.Repeat(" ", 2000), Drop: "middle"}}, {Answer: broken(a)}},
+		"of one at the limit":     {{Call: 1, Answer: fakemodel.Answer{Text: both.Text, Finish: "length"}}, {Answer: broken(a)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
+			_, err := Review(t.Context(), task(), r.options, r.emit)
+			var invalid *InvalidError
+			if !errors.As(err, &invalid) {
+				t.Fatalf("err %v", err)
+			}
+			if got := brief(salvaged(invalid)); len(got) != 2 || !strings.HasPrefix(got[0], "A ") || !strings.HasPrefix(got[1], "B ") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// salvaged is what the parent keeps of what is handed on.
+func salvaged(e *InvalidError) []review.Finding {
+	var all [][]review.Finding
+	for _, text := range answer.Each(e.Raw) {
+		kept, _ := answer.SalvageReviewer(text)
+		all = append(all, kept)
+	}
+	return answer.Salvaged(all...)
+}
+
 // What a model claims and does not list, and what it said before its answer was put right, reaches the parent through all that
 // the builtin reviewer does with findings.
 func TestWhatAModelTakesBackIsSetAside(t *testing.T) {
