@@ -19,8 +19,8 @@ import (
 const OmittedLink = "a link to a file that goes unread"
 
 // release finds what leaves an excuse (decision 30) and gives it whole: a file that went unread because of its name, an attribute,
-// its mark or its kind, and that is excused no more, because it was renamed, can be run now, or lost what excused it. The diff
-// shows what changed in it, which may be nothing; nobody has read the rest.
+// its mark or its kind, and that is excused no more, because it was renamed, can be run now, or lost what excused it. What is told to act
+// is given in the same way: it was read as what it was before. The diff shows what changed in a file, which may be nothing.
 func (b *builder) release(ctx context.Context, attrs attributes) error {
 	b.whole = make([]bool, len(b.brief.Files))
 	var left, ask []int
@@ -44,10 +44,10 @@ func (b *builder) release(ctx context.Context, attrs attributes) error {
 			}
 			continue
 		}
-		switch wasExcused(attrs, f) {
-		case excusedSurely:
+		switch was := wasExcused(attrs, f); {
+		case was == excusedSurely, toldToAct(f):
 			left = append(left, i)
-		case excusedPerhaps:
+		case was == excusedPerhaps:
 			ask = append(ask, i)
 		}
 	}
@@ -88,6 +88,27 @@ func wasExcused(attrs attributes, f *diff.File) int {
 		return excusedPerhaps
 	}
 	return excusedNot
+}
+
+// samples are folders of what is shown or compared, and not run.
+var samples = lazyregexp.New(`(?i)(^|/)(docs?|examples?|samples?|testdata|test[_-]data|(__|test[_-]?)?fixtures?(__)?)/`)
+
+// toldToAct reports whether a file acts by its name or mode from now on, and did not before, or only where samples lie (threats.md T901).
+func toldToAct(f *diff.File) bool {
+	old := cmp.Or(f.OldPath, f.Path)
+	switch mode := cmp.Or(f.NewMode, f.OldMode); {
+	case f.Change == diff.Added || mode != 0 && mode != plainMode && mode != executable:
+		return false
+	case !acts(old):
+		return acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable
+	}
+	return acts(f.Path) && samples.MatchString(old) && !samples.MatchString(f.Path)
+}
+
+// acts reports whether a file is code by its name, or a tool obeys it for that.
+func acts(name string) bool {
+	language := lang.Of(name)
+	return neverSkipped(name) || language != "" && !slices.Contains(aboutCode, language)
 }
 
 func byNameOrAttribute(attrs attributes, name string) bool {

@@ -35,7 +35,8 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	const blob = "\x00\x01\x02\x03zz\xff\xfe\x00\x01"
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
-		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText}
+		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
+		"docs/bad.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -63,6 +64,13 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a program that is named as compiled code", moved("setup.exe", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
 		{"packed data that becomes a chart", moved("pkgs/a.tgz", "chart/charts/a.tgz"), "chart/charts/a.tgz", blob, OmittedArchive},
 		{"without an ending", moved("data.bin", "tool"), "tool", blob, OmittedUnknown},
+		{"an example that becomes a workflow", moved("docs/bad.txt", ".github/workflows/ci.yml"), ".github/workflows/ci.yml", evilText, ""},
+		{"with a changed line", movedWith("docs/bad.txt", ".github/workflows/ci.yml"), ".github/workflows/ci.yml", evilText, ""},
+		{"one that had the name of a workflow", moved("examples/ci/.github/workflows/a.yml", ".github/workflows/a.yml"), ".github/workflows/a.yml", evilText, ""},
+		{"a text that a test runner runs", moved("docs/bad.txt", "conftest.py"), "conftest.py", evilText, ""},
+		{"a text that becomes source", moved("tool", "src/tool.py"), "src/tool.py", evilText, ""},
+		{"a script of a test's", moved("tests/fixtures/bad.sh", "src/run.sh"), "src/run.sh", evilText, ""},
+		{"a text that becomes executable", chmod("tool"), "tool", evilText, ""},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
 		f := build(t, src(map[string]string{row.path: row.now}), row.text, Options{}).Files[0]
@@ -85,6 +93,9 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a module in another folder", moved("web/a.wasm", "site/b.wasm"), "site/b.wasm", blob},
 		{"a file without an ending", moved("fuzz/0a1", "fuzz/all/0a1"), "fuzz/all/0a1", blob},
 		{"data that is a picture after all", moved("data.bin", "data.png"), "data.png", blob},
+		{"a text of another name", moved("tool", "docs/tool.md"), "docs/tool.md", evilText},
+		{"an example of another name", moved("tests/fixtures/bad.sh", "examples/bad.sh"), "examples/bad.sh", evilText},
+		{"what a tool obeyed before", moved("Makefile", "lib/Makefile"), "lib/Makefile", evilText},
 		{"source that becomes executable", chmod("src/b.py"), "src/b.py", evilText},
 	} {
 		f := build(t, src(map[string]string{row.path: row.now}), row.text, Options{}).Files[0]
