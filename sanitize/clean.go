@@ -72,7 +72,7 @@ func cleanRune(r, prev rune, rest string) rune {
 		return r
 	case selects(prev, rest):
 		return r
-	case hidden(r) != "":
+	case Hidden(r) != "":
 		return -1
 	case r >= 0xff01 && r <= 0xff5e: // full-width ASCII, such as a full-width at sign
 		return r - 0xfee0
@@ -98,9 +98,9 @@ func emoji(r rune) bool {
 		(r >= 0x203c && r <= 0x3299 && unicode.In(r, unicode.So, unicode.Sm, unicode.Po, unicode.Pd)) || r >= 0x1f000
 }
 
-// hidden names the kind of character r is when people cannot see it and programs can; empty for all others
+// Hidden names the kind of character r is when people cannot see it and programs can; empty for all others
 // (threats.md T40).
-func hidden(r rune) string {
+func Hidden(r rune) string {
 	switch {
 	case r < 0xa0:
 		return ""

@@ -76,7 +76,7 @@ var places = map[string]func(string) string{
 func bare(line string) string {
 	line = strings.Map(func(r rune) rune {
 		switch {
-		case hidden(r) != "":
+		case Hidden(r) != "":
 			return -1
 		case strings.ContainsRune("\u2044\u2215", r):
 			return '/'

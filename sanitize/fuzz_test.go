@@ -286,7 +286,7 @@ func FuzzTerminal(f *testing.F) {
 func TestHiddenCharacters(t *testing.T) {
 	n := 0
 	for r := rune(0x80); r <= 0x10ffff; r++ {
-		if hidden(r) == "" || r >= 0xd800 && r <= 0xdfff || r > 0x3ffff && r < 0xe0000 || r > 0xe0fff && r < 0x10fff0 {
+		if Hidden(r) == "" || r >= 0xd800 && r <= 0xdfff || r > 0x3ffff && r < 0xe0000 || r > 0xe0fff && r < 0x10fff0 {
 			continue
 		}
 		n++

@@ -22,7 +22,7 @@ func Visible(s string) (string, []string) {
 	b.Grow(len(s))
 	var prev rune
 	for i, r := range s {
-		kind := hidden(r)
+		kind := Hidden(r)
 		switch {
 		case r == '\n' || r == '\t' || (r == '\r' && strings.HasPrefix(s[i+1:], "\n")):
 		case r < 0x20 || (r >= 0x7f && r < 0xa0):
@@ -120,9 +120,9 @@ func Terminal(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, r)
 		case selects(prev, s):
 			b.WriteRune(r)
-		case r == 0x2028 || r == 0x2029 || (hidden(r) != "" && r <= 0xffff):
+		case r == 0x2028 || r == 0x2029 || (Hidden(r) != "" && r <= 0xffff):
 			fmt.Fprintf(&b, `\u%04x`, r)
-		case hidden(r) != "":
+		case Hidden(r) != "":
 			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
 			b.WriteString(s[:n])

@@ -151,7 +151,7 @@ func (f File) Like(line string) (n int) {
 // Bears reports whether a quote stands in the file, also as models copy what they are shown, or is not known to be missing.
 func (f File) Bears(quote string) bool {
 	s := search{left: vainMost}
-	return f.Exists && (silent(quote) || f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.gaveUp())
+	return f.Exists && (silent(quote) || f.Quotes(quote) || s.copied(fileLines(f.text, true), quote) || s.reads(f, quote, true) || s.gaveUp())
 }
 
 // respelled are the ways in which a reviewer that did not copy an unusual name may have written it, as they arrive here:
@@ -413,6 +413,10 @@ func (c *Checker) establish(ctx context.Context, f review.Finding, required bool
 			ev.Quoted = [2]int{s.from, s.to}
 		}
 		return ev, nil
+	case s.reads(head, f.Evidence, true), s.reads(shown, f.Evidence, true), changed && s.reads(base, f.Evidence, false):
+		ev.Status, f.Evidence = Verified, seen(f.Evidence)
+		ev.move(f, head.asSeen())
+		return ev, nil
 	case s.gaveUp(): // like a file whose name may be that of others: nothing is held against the finding
 		return ev, nil
 	}
@@ -479,6 +483,9 @@ func (c *Checker) shown(f review.BriefFile) File {
 		return is
 	}
 	is := File{text: &source{lines: diffLines(f.Diff)}, folded: shownOf(f), lines: countLines(f.Diff)}
+	if diff := seen(f.Diff); diff != f.Diff {
+		is.text.seen = &File{text: &source{lines: diffLines(diff)}}
+	}
 	c.kept.add(key, is)
 	return is
 }

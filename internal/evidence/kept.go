@@ -38,7 +38,11 @@ func (f File) takes() int {
 		return 0
 	}
 	const line = 48 // a shownLine, and where it begins
-	return 3*max(len(f.text.text), len(f.folded)) + len(f.folded) + line*min(f.lines, linesMost)
+	n := 3*max(len(f.text.text), len(f.folded)) + len(f.folded) + line*min(f.lines, linesMost)
+	if seen(f.text.text) != f.text.text {
+		n *= 2
+	}
+	return n
 }
 
 // shownLines are the lines of a text, the text they make in one, and the place where each begins in it.
@@ -56,10 +60,11 @@ func (l *shownLines) number(offset int) int {
 	return n
 }
 
-// source is the text of a file, and its lines once somebody has asked for them: an answer may quote one file many times.
+// source is the text of a file, and its lines, and the file as people see it, once somebody has asked for them: an answer may quote one file many times.
 type source struct {
 	text  string
 	lines *shownLines
+	seen  *File
 }
 
 // fileLines are the lines of a file, with their numbers when it is the head version.

@@ -242,3 +242,35 @@ func TestWhereAQuoteStands(t *testing.T) {
 		}
 	}
 }
+
+// A sign that nobody sees keeps no finding from being about its code, and makes nothing else its code (threats.md T902).
+func TestQuotesWithoutWhatNobodySees(t *testing.T) {
+	h := files{"head:a.js": "// one\nint r = part\u00adSum / count;\nconst is = isAdm\u200d\u2060in;\n\nx = \"\u2764\ufe0f\" + a / zero\ny = \"\x1b[0m\" + b / zero\npage\fbreak\nsep = \"\x1f\"\n",
+		"base:a.js": "old\u00adName(count)\n"}
+	const diff = "diff --git a/a.js b/a.js\nindex 1111111..2222222 100644\n--- a/a.js\n+++ b/a.js\n@@ -1 +1,3 @@\n-old\u00adName(count)\n+// one\n+int r = part\u00adSum / count;\n+const is = isAdm\u200d\u2060in;\n"
+	changed := []review.BriefFile{{Path: "a.js", Diff: diff}}
+	for _, row := range []struct {
+		evidence string
+		want     Status
+		line     int
+	}{
+		{"int r = partSum / count;", Verified, 2}, {"int r = part⟨U+00AD⟩Sum / count;", Verified, 2}, {"+int r = partSum / count;\n+const is = isAdmin;", Verified, 0},
+		{"int r = partSum ... isAdmin;", Verified, 0}, {"x = \"\u2764\" + a / zero", Verified, 5}, {"y = \"[0m\" + b / zero", Verified, 6}, {"page break", Verified, 7}, {"oldName(count)", Verified, 0},
+		{"int r = part⟨U+200D⟩Sum / count;", False, 0}, {"partSum / counts", False, 0}, {"pagebreak", False, 0}, {"isAdmin && [REDACTED]", False, 0}, {"\u00ad\"\"", False, 0},
+	} {
+		c := New(h, "head", "base", changed)
+		ev, err := c.check(context.Background(), review.Finding{File: "a.js", Evidence: row.evidence}, true)
+		if err != nil || ev.Status != row.want || row.line > 0 && ev.Line != row.line {
+			t.Errorf("%q: %+v %v", row.evidence, ev, err)
+		}
+		now, err := c.Read(context.Background(), "head", "a.js")
+		if read, _ := now.Find(row.evidence, 0); err != nil || row.line > 0 && (read == "" || !now.Bears(row.evidence)) {
+			t.Errorf("%q is read as %q, %v", row.evidence, read, err)
+		}
+	}
+	c := New(h, "head", "base", changed)
+	fact := &review.Fact{File: "a.js", Evidence: "const is = isAdmin;"}
+	if ev, err := c.Fact(context.Background(), fact, review.Finding{File: "b.js"}); err != nil || ev.Status != False {
+		t.Errorf("a fact: %+v %v", ev, err)
+	}
+}

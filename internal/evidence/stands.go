@@ -18,6 +18,12 @@ func (f File) Find(quote string, near int) (read string, parts [][2]int) {
 			return way, nearest(lines, way, near)
 		}
 	}
+	lines = fileLines(f.asSeen().text, true)
+	for _, way := range readings(seen(quote)) {
+		if s := (search{left: vainMost}); s.reads(f, way, true) {
+			return way, nearest(lines, way, near)
+		}
+	}
 	return "", nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lazyregexp"
@@ -15,23 +16,23 @@ import (
 
 // hiddenKind says what an invisible character is good for; empty for ordinary ones.
 func hiddenKind(r rune) string {
-	switch {
+	switch kind := sanitize.Hidden(r); {
+	case kind == "":
+		return ""
 	case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
 		return "direction controls"
-	case r >= 0xE0000 && r <= 0xE007F:
-		return "tag characters"
-	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0100 && r <= 0xE01EF:
-		return "variation selectors"
-	case r == 0x034F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFFA0, r == 0x200B, r == 0x2060, r == 0xFEFF, r == 0x180E, r >= 0x2061 && r <= 0x2064:
+	case kind == "tag character", kind == "variation selector":
+		return kind + "s"
+	case r != 0x2800 && r != 0x200C && r != 0x200D && (kind == "blank filler" || kind == "zero-width character"):
 		return "zero-width characters"
 	}
-	return ""
+	return withinWords
 }
 
 // visibleRuns are the parts of a line between hidden and control characters, and bytes that are no UTF-8.
 func visibleRuns(line string) []string {
 	return strings.FieldsFunc(spelling.Merged(line), func(r rune) bool {
-		return hiddenKind(r) != "" || r == unicode.ReplacementChar || unicode.Is(unicode.Cf, r) || (unicode.IsControl(r) && r != '\t')
+		return hiddenKind(r) != "" || r == unicode.ReplacementChar || (unicode.IsControl(r) && r != '\t')
 	})
 }
 
@@ -41,11 +42,11 @@ func hiddenText(f *file) []hit {
 	var out []hit
 	f.each(func(i int, l diff.Line) {
 		kind := concealed(l.Text, l.New == 1)
-		if kind == "" || (f.kind() == "" && kind == "direction controls" && rightToLeft(l.Text)) {
+		if kind == "" || f.kind() == "" && (kind == withinWords || kind == "direction controls" && rightToLeft(l.Text)) {
 			return
 		}
 		score := 8
-		if kind == "zero-width characters" || kind == lineEnds && f.test { // recorded output has some
+		if kind == "zero-width characters" || kind == withinWords || kind == lineEnds && f.test { // recorded output has some
 			score = 6
 		}
 		out = append(out, hit{
@@ -62,13 +63,23 @@ func hiddenText(f *file) []hit {
 // lineEnds are characters at which some reader of a file ends the line, and editors do not: what stands behind a comment is code.
 const lineEnds = "line ends of other kinds"
 
+// withinWords are characters that have their use in prose, in other scripts and as icons. In code none stands within a word of ASCII, which it makes
+// another that reads the same (threats.md T902).
+const withinWords = "invisible characters within words"
+
 // concealed names the hidden characters of a line that have no ordinary use where they stand. Ordinary are a byte order
 // mark at the top, one variation selector behind a sign, and the tags of a flag.
 func concealed(line string, first bool) string {
-	run, flag := 0, false
-	var before rune
+	run, flag, within := 0, false, ""
+	var before, shown rune
 	for i, r := range line {
 		kind := hiddenKind(r)
+		if kind == "" {
+			if before != shown && inWord(shown) && inWord(r) {
+				within = withinWords
+			}
+			shown = r
+		}
 		if kind == "variation selectors" {
 			if run++; run >= 3 {
 				return kind
@@ -98,7 +109,11 @@ func concealed(line string, first bool) string {
 		}
 		before = r
 	}
-	return ""
+	return within
+}
+
+func inWord(r rune) bool {
+	return r < utf8.RuneSelf && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
 func rightToLeft(line string) bool {

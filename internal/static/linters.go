@@ -323,7 +323,7 @@ func real(dir string) string {
 // printable cuts a text of others to one short line without control and hidden characters.
 func printable(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || hiddenKind(r) != "" || unicode.Is(unicode.Cf, r)
+		return unicode.IsControl(r) || hiddenKind(r) != ""
 	}), " ")
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
