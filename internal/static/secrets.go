@@ -252,6 +252,7 @@ func (f *file) placed() map[int][]span {
 	add(sanitize.PairedSecrets(text), "aws-secret", "an AWS secret access key", true)
 	add(sanitize.AccountTokens(text), "account-token", "a Twilio auth token", true)
 	add(sanitize.KeptValues(text), "kubernetes-secret", "a value of a Kubernetes Secret", false)
+	add(sanitize.NearValues(text), "near-secret", "a cookie or a password written into the code", false)
 	add(sanitize.FileSecrets(f.path, text), "file-secret", "a password written into the code", false)
 	return out
 }
