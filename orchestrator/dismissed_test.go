@@ -181,8 +181,10 @@ func TestAGraveDismissalFollowsNoRename(t *testing.T) {
 	in.Snapshot.Brief.Files = []review.BriefFile{changed("b.go")}
 	in.Snapshot.Brief.Files[0].Change, in.Snapshot.Brief.Files[0].OldPath = "renamed", "a.go"
 	for file, want := range map[string]review.Outcome{"a.go": review.ChangesRequested, "b.go": review.Converged} {
+		there := f
+		there.File = file
 		in.Snapshot.Dismissals = &Dismissals{Today: "2026-11-22", List: []dismissals.Dismissal{{
-			File: dismissals.Name, Line: 1, Mark: &identity.Mark{Category: "bug", File: file, Title: f.Title}, By: "mona", Why: "so", Commit: "c1", Priority: review.P1,
+			File: dismissals.Name, Line: 1, Mark: &identity.Mark{ID: identity.ID([]review.Finding{there}), Category: "bug", File: file, Title: f.Title}, By: "mona", Why: "so", Commit: "c1", Priority: review.P1,
 		}}}
 		r := Judge(in).Result
 		if said := strings.Contains(strings.Join(r.DismissalNotes, ""), "another name"); r.Outcome != want || said != (file == "a.go") {

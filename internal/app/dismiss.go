@@ -124,6 +124,7 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 	if err != nil {
 		return out, err
 	}
+	var already *dismissals.AlreadyError
 	for _, f := range found {
 		of := dismissals.Case{Wordings: f.Wordings}
 		grave, said := of.Grave(), of.Said()
@@ -152,7 +153,7 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 		for _, m := range marks(f) {
 			d := dismissals.Dismissal{Mark: &m, Priority: worst, By: by, Why: o.Reason, Until: o.Until, File: dismissals.Name}
 			next, line, err := dismissals.Add(text, d, today)
-			if already := (*dismissals.AlreadyError)(nil); errors.As(err, &already) && o.ID == "" {
+			if errors.As(err, &already) {
 				out.Known++
 				continue
 			}
@@ -163,7 +164,11 @@ func (s *Service) Dismiss(ctx context.Context, o Dismissing) (out Said, err erro
 			text, out.Lines = next, append(out.Lines, d)
 		}
 	}
-	if len(out.Lines) == 0 {
+	switch {
+	case len(out.Lines) > 0:
+	case o.ID != "" && already != nil:
+		return out, already
+	default:
 		return out, nil
 	}
 	return out, writePlain(checkout.Top, text)
@@ -175,7 +180,7 @@ func marks(f distinct.Finding) []identity.Mark {
 	of := dismissals.Case{Wordings: f.Wordings}
 	for i, w := range f.Wordings {
 		m := of.MarkOf(w, f.ID)
-		if i > 0 && !m.Value {
+		if (i > 0 || dismissals.Case{Wordings: f.Wordings[:1]}.Grave()) && !m.Value { // what is grave is known by its own alone (threats.md T910)
 			m.ID = identity.ID(f.Wordings[i : i+1])
 		}
 		known := slices.ContainsFunc(out, func(have identity.Mark) bool {

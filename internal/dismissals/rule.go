@@ -102,9 +102,7 @@ func takes(m identity.Mark, w review.Finding, group []review.Finding) bool {
 	if !m.Value || w.ValueHash != "" {
 		return knows(m, w)
 	}
-	words := m
-	words.Value = false
-	return knows(words, w) && slices.ContainsFunc(group, func(s review.Finding) bool { return s.ValueHash != "" && knows(m, s) && sameSecret(w, s) })
+	return m.Worded(w) && !(grave(w) && w.Altered) && slices.ContainsFunc(group, func(s review.Finding) bool { return s.ValueHash != "" && knows(m, s) && sameSecret(w, s) })
 }
 
 func knows(m identity.Mark, w review.Finding) bool {
@@ -237,9 +235,7 @@ func (c Case) holds(m identity.Mark) bool {
 // otherValue reports whether a mark would be for a finding that knows its value if values were not told apart.
 func (c Case) otherValue(m identity.Mark) bool {
 	return slices.ContainsFunc(c.Wordings, func(w review.Finding) bool {
-		known := w.ValueHash != ""
-		w.ValueHash, w.Fingerprint, m.Value = "", "", false
-		return known && knows(m, w)
+		return w.ValueHash != "" && m.Worded(w)
 	})
 }
 

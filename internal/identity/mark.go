@@ -21,7 +21,7 @@ type Mark struct {
 	Value bool `json:"value,omitempty"`
 }
 
-// MarkThreshold is how alike a title and a finding must be where neither fingerprint nor line is known. It is above
+// MarkThreshold is how alike a title and a finding that is not grave must be where neither fingerprint nor line is known. It is above
 // Threshold: of two wordings of one finding it knows two in three, and takes 1.4 in 100 other findings of the same file
 // for it (decision 45).
 const MarkThreshold = 0.35
@@ -63,10 +63,16 @@ func IsID(s string) bool {
 	return len(s) == 16 && err == nil && s == strings.ToLower(s)
 }
 
+// Worded reports whether a finding is worded like a mark, whatever it quotes.
+func (m Mark) Worded(f review.Finding) bool {
+	likeness, same := Likeness(review.Finding{Category: m.Category, File: m.File, Title: m.Title}, f)
+	return same && likeness >= MarkThreshold
+}
+
 // Recognize says which group of findings each mark is: -1 for none. A mark is one group at most, and a group has one mark at
 // most, the surest pairs first, so that a mark never takes a second finding along. A secret whose value is known is known by its ID
-// alone, and a mark for a value is for that alone: another value in the same file has the same words. Of what is grave a quote alone proves nothing: its words have to be akin to
-// the title; and code that the file had and the change adds again, or alters, is other code (threats.md T886). It does not depend on the order of either.
+// alone, and a mark for a value is for that alone: another value in the same file has the same words. What is grave is known by its fingerprint and words akin to the title: the same
+// words may be of other code (threats.md T910), and so is code that the file had and the change adds again, or alters (threats.md T886). It does not depend on the order of either.
 func Recognize(marks []Mark, groups [][]review.Finding) []int {
 	type pair struct {
 		candidate
@@ -89,7 +95,7 @@ func Recognize(marks []Mark, groups [][]review.Finding) []int {
 				continue
 			}
 			for i, k := range known {
-				worded := !marks[i].Value && s.ValueHash == ""
+				worded := !grave && !marks[i].Value && s.ValueHash == ""
 				if c, ok := compare(k, s); ok && (c.exact && (!marks[i].Value || s.ValueHash != "") && (!grave || c.score >= akin) || worded && c.score >= MarkThreshold) {
 					pairs = append(pairs, pair{c, i, g})
 				}

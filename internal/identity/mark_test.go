@@ -34,6 +34,11 @@ func TestRecognize(t *testing.T) {
 		{"akin words, the same code, a P1", quoted, func(f *review.Finding) {
 			f.Priority, f.Title, f.Description = review.P1, "Response body is leaked", "Nobody sees that Close failed."
 		}, true},
+		{"the same words, other code, a P1 (threats.md T910)", quoted, func(f *review.Finding) { f.Priority, f.Evidence = review.P1, "defer reply.Body.Close()" }, false},
+		{"the same words, other code, a P2 about security (threats.md T910)", quoted, func(f *review.Finding) { f.Category, f.Evidence = "security", "defer reply.Body.Close()" }, false},
+		{"the same words, other code, a P2", quoted, func(f *review.Finding) { f.Evidence = "defer reply.Body.Close()" }, true},
+		{"akin words, no code, a P1 (threats.md T910)", first, func(f *review.Finding) { f.Priority, f.Title = review.P1, "Ignored close error of the response body" }, false},
+		{"the same words, the same code many lines below, a P1", quoted, func(f *review.Finding) { f.Priority, f.Line = review.P1, at(900) }, true},
 		{"the same words, a P1 in altered code", quoted, func(f *review.Finding) { f.Priority, f.Altered = review.P1, true }, false},
 		{"the same words, a P2 in altered code", quoted, func(f *review.Finding) { f.Altered = true }, true},
 		{"another problem of the file", first, func(f *review.Finding) {
