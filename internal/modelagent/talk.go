@@ -117,12 +117,12 @@ func (t *talk) post(args []byte) (string, error) {
 		Description: strings.TrimSpace(a.Assessment), Suggestion: strings.TrimSpace(in.Body), Evidence: text, Score: a.Score, Source: review.Source{Type: "agent", Name: t.task.Agent},
 	}
 	for _, old := range t.task.RunState.Threads {
-		if old.Status != "RESOLVED" && same(asserted(old), f) {
+		if old.Status != "RESOLVED" && says(asserted(old), f) {
 			return "", fmt.Errorf("filtered: thread %s says it already", clip(old.ID))
 		}
 	}
 	for i, p := range t.posts {
-		if !p.withdrawn && same(p.finding, f) {
+		if !p.withdrawn && says(p.finding, f) {
 			return "", fmt.Errorf("filtered: wish-%d says it already", i+1)
 		}
 	}
@@ -132,15 +132,16 @@ func (t *talk) post(args []byte) (string, error) {
 
 // asserted is a thread as a finding.
 func asserted(s review.ThreadState) review.Finding {
-	f := review.Finding{Category: review.CategoryBug, File: s.File, Title: s.Assessment.Finding, Description: s.Assessment.Assessment, Source: review.Source{Type: "agent", Name: "prloop"}}
+	f := review.Finding{Category: review.CategoryBug, File: s.File, Priority: review.PriorityOfScore(s.Score), Title: s.Assessment.Finding, Description: s.Assessment.Assessment, Source: review.Source{Type: "agent", Name: "prloop"}}
 	if line := s.Line; line > 0 {
 		f.Line = &line
 	}
 	return f
 }
 
-func same(a, b review.Finding) bool {
-	return len(identity.Match([]review.Finding{a}, []review.Finding{b}, nil)) > 0
+// says reports whether what is said already stands for a wish: it is about the same problem, and as grave.
+func says(said, wish review.Finding) bool {
+	return said.Priority.Rank() <= wish.Priority.Rank() && len(identity.Match([]review.Finding{said}, []review.Finding{wish}, nil)) > 0
 }
 
 // line is what stands on a line of the head version that the diff shows.
@@ -225,7 +226,7 @@ func wishes(box Toolbox, listed []review.Finding) (out []review.Finding) {
 		return nil
 	}
 	for _, p := range t.posts {
-		if !p.withdrawn && !slices.ContainsFunc(listed, func(f review.Finding) bool { return same(p.finding, f) }) {
+		if !p.withdrawn && !slices.ContainsFunc(listed, func(f review.Finding) bool { return says(f, p.finding) }) {
 			out = append(out, p.finding)
 		}
 	}

@@ -84,6 +84,31 @@ func TestTalk(t *testing.T) {
 	}
 }
 
+// What is said already stands for a wish where it is as grave (threats.md T912).
+func TestNothingSmallStandsForAWish(t *testing.T) {
+	tk := talkative()
+	tk.RunState.Threads[0].Score = 5
+	box := talking(&shelf{}, tk, 5)
+	for _, row := range []struct {
+		score int
+		want  string
+	}{{5, "filtered: thread 100 says it already"}, {7, "wish-1"}, {8, "filtered: wish-1 says it already"}, {9, "wish-2"}} {
+		got, err := box.Call(t.Context(), postTool, wish("Null pointer is followed", row.score, 1))
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("a score of %d: %s, want %s", row.score, got, row.want)
+		}
+	}
+	all := wishes(box, nil)
+	small := all[1]
+	small.Priority = review.P3
+	if got := wishes(box, []review.Finding{all[0], small}); len(got) != 1 || got[0].ID != "WISH-2" {
+		t.Errorf("left beside a P1 and a P3 in its words: %+v", got)
+	}
+}
+
 // A comment that a model wishes for is one of its findings.
 func TestWishesAreFindings(t *testing.T) {
 	limits := review.Limits{LLMCalls: 9, ToolCalls: 5}
