@@ -158,6 +158,7 @@ func (j verdict) conversation(d *report.Data, c cleaner) {
 		d.Cured = append(d.Cured, report.Cured{Title: c.inline(t.Assessment.Finding), Thread: t.URL})
 	}
 	d.Left = j.openThreads()
+	d.Threadless = j.threadless()
 	for _, i := range j.decisive {
 		d.Unsettled = append(d.Unsettled, j.in.Snapshot.placed(i))
 	}

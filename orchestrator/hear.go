@@ -83,6 +83,7 @@ func (l *Loop) listen(ctx context.Context, req Request, snap *Snapshot, posted [
 	snap.Unproven = unproven(discussion.Comments, own, ours, base)
 	marked, since := newestRaised(discussion.Comments, own, ours, pr.HeadSHA, base)
 	snap.Owing = outOfThreads(marked, req.deciding(), state.Threads)
+	snap.Threadless = threadless(discussion.Comments, own, req, base)
 	snap.Since = snap.firstRaised(req, since)
 	snap.Hidden, snap.Unreported = hidden(discussion.Comments, ours, base), unreported(discussion.Comments, own, base)
 	snap.Reports, snap.Counted = Reports(discussion.Comments, viewer), countedThen(discussion.Comments, ours)

@@ -159,6 +159,42 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 	return names, since
 }
 
+// threadless is what the newest report of an earlier run leaves open that has no thread, by the reviewers of now, nil for nothing: the run of a report tells itself what is gone since its
+// round before.
+func threadless(comments []review.Comment, own func(review.Comment) bool, req Request, base string) *report.Threadless {
+	earlier := func(c review.Comment) bool {
+		m, _ := sanitize.ParseMarker(c.Body)
+		return own(c) && m.Run != req.Run
+	}
+	for _, r := range reportsAbout(comments, earlier, base) {
+		t := report.Threadless{Commit: short(cmp.Or(r.since, report.About(allParts(r.comment, comments, earlier)))), Report: r.comment.URL}
+		for _, a := range req.deciding() {
+			if slices.Contains(r.raised, sanitize.RaisedBy(a.Name)) {
+				t.By = append(t.By, a.Name)
+			}
+		}
+		if len(t.By) > 0 {
+			return &t
+		}
+	}
+	return nil
+}
+
+// threadless is what of that an approval has not heard again: who raised something now that was dismissed has.
+func (d verdict) threadless() *report.Threadless {
+	if d.outcome != review.Converged || d.in.Snapshot.Threadless == nil {
+		return nil
+	}
+	t := *d.in.Snapshot.Threadless
+	t.By = slices.DeleteFunc(slices.Clone(t.By), func(name string) bool {
+		return slices.ContainsFunc(d.dismissed, func(x review.Dismissed) bool { return objections.Grave(x.Finding) && x.Finding.Source.Name == name })
+	})
+	if len(t.By) == 0 {
+		return nil
+	}
+	return &t
+}
+
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which
 // may have come back, since one about it did. A run that was overtaken or killed reported nothing, and somebody may have deleted the report of another. Of one that
 // has not ended any reviewer may have. Who has answered in a newer one that was judged, or about the head, has had another word. What settles a run is about its own base branch, or

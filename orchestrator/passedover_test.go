@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -185,5 +186,50 @@ func TestSinceWhenSomethingGraveIsOpen(t *testing.T) {
 		if j.since != row.want || slices.Contains(j.raised, sanitize.RaisedBy("one")) != row.wantName {
 			t.Errorf("%s: since %q, raised %q, want %q", what, j.since, j.raised, row.want)
 		}
+	}
+}
+
+// An approval tells of what the newest report of another run left open without a thread: nobody looks for it where nothing is left to be resolved (threats.md T911).
+func TestAnApprovalTellsOfWhatHasNoThread(t *testing.T) {
+	first, second := strings.Repeat("a", 40), strings.Repeat("b", 40)
+	everybody := func(review.Comment) bool { return true }
+	at := func(run, since string, second int, names ...string) review.Comment {
+		m := sanitize.Marker{Run: run, Round: 1, Nonce: "n", Since: since, Key: []byte("k")}
+		for _, name := range names {
+			m.Raised = append(m.Raised, sanitize.RaisedBy(name))
+		}
+		text, err := sanitize.Comment("- Head: `1234`\n", m, sanitize.Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return review.Comment{URL: "https://github.com/o/r/pull/7#issuecomment-" + run, CreatedAt: time.Unix(int64(second), 0), Body: text[0].String()}
+	}
+	req := Request{Run: "now", Agents: []AgentPlan{{Name: "one", Role: review.RoleReviewer}}}
+	for what, row := range map[string]struct {
+		comments []review.Comment
+		want     string
+	}{
+		"nothing":                         {nil, "<nil>"},
+		"all had threads":                 {[]review.Comment{at("1", "", 1)}, "<nil>"},
+		"somebody nobody asks any more":   {[]review.Comment{at("1", first, 1, "gone")}, "<nil>"},
+		"one of them":                     {[]review.Comment{at("1", first, 1, "gone", "one")}, "&{[one] aaaaaaaaaa https://github.com/o/r/pull/7#issuecomment-1}"},
+		"an older report":                 {[]review.Comment{at("1", first, 1, "one"), at("2", second, 2, "one")}, "&{[one] bbbbbbbbbb https://github.com/o/r/pull/7#issuecomment-2}"},
+		"this run's own report of before": {[]review.Comment{at("now", first, 1, "one")}, "<nil>"},
+	} {
+		if got := threadless(row.comments, everybody, req, ""); fmt.Sprint(got) != row.want {
+			t.Errorf("%s: %v, want %s", what, got, row.want)
+		}
+	}
+
+	in := raised([]review.Finding{saidBy("one", foundAt(review.P3, 3, ""), "A comment has a typing mistake")})
+	in.Snapshot.Threadless = threadless([]review.Comment{at("1", first, 1, "one")}, everybody, req, "")
+	const want = "Check whether something grave that `one` raised at `aaaaaaaaaa` is gone: it has no thread, and was not raised again ([report](https://github.com/o/r/pull/7#issuecomment-1))."
+	if j := Judge(in); j.Result.Outcome != review.Converged || !strings.Contains(j.Report, want) {
+		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
+	}
+	in = raised([]review.Finding{saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")})
+	in.Snapshot.Threadless = &report.Threadless{By: []string{"one"}}
+	if j := Judge(in); strings.Contains(j.Report, "it has no thread") {
+		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prloop/prloop/internal/evidence"
 	"github.com/prloop/prloop/internal/gate"
 	"github.com/prloop/prloop/internal/masks"
+	"github.com/prloop/prloop/internal/report"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
 )
@@ -49,6 +50,8 @@ type Snapshot struct {
 	Unproven string `json:"unproven,omitempty"`
 	// Owing is what newestRaised and recordedRaisers give.
 	Owing []string `json:"owing,omitempty"`
+	// Threadless is what threadless gives.
+	Threadless *report.Threadless `json:"threadless,omitempty"`
 	// Since is what firstRaised gives.
 	Since []string `json:"since,omitempty"`
 	// TestsChanged and TestsAdded are what FixedTests gives.

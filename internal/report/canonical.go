@@ -68,6 +68,9 @@ func Canonical(d Data) Data {
 		c.Discussion = discussion(*d.Discussion)
 	}
 	c.Cured, c.Left, c.Unsettled, c.ByApp = d.Cured, d.Left, d.Unsettled, d.ByApp
+	if t := d.Threadless; t != nil {
+		c.Threadless = &Threadless{names(t.By), word(t.Commit), t.Report}
+	}
 	c.Remarks, c.Notes = sentences(d.Remarks), texts(d.Notes)
 	c.Receipt = receipt(d.Receipt)
 	return c

@@ -46,6 +46,8 @@ type Data struct {
 	Cured []Cured
 	// Left are the threads of prloop's that an approval leaves open, for nothing shows that their problem is gone: each with its place and Thread.
 	Left []Finding
+	// Threadless is what an approval leaves open that has no thread; nil for nothing.
+	Threadless *Threadless
 	// Unsettled are those that count as unresolved, although nobody raised their finding again.
 	Unsettled []Finding
 	// ByApp is true where an app opened the pull request: nobody settles what prloop maintains there by resolving its thread.
@@ -53,6 +55,12 @@ type Data struct {
 	// Remarks are sentences the reader must know before anything is done; Notes those that only explain the receipt.
 	Remarks, Notes []string
 	Receipt        review.Receipt
+}
+
+// Threadless says who raised something grave, in an earlier run, that has no thread and that nobody raised again: by which commit, and the address of the report that tells it.
+type Threadless struct {
+	By             []string
+	Commit, Report string
 }
 
 // Finding is one finding as a reader sees it.

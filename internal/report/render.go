@@ -358,7 +358,7 @@ func common(r review.Receipt) string {
 	return why
 }
 
-// steps are made of the other facts. An approval has none but to look at threads that it leaves open.
+// steps are made of the other facts. An approval has none but to look at what it leaves open, in threads or without one.
 func steps(l links, d Data) []string {
 	var steps []string
 	say := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
@@ -444,6 +444,9 @@ func steps(l links, d Data) []string {
 	}
 	if len(d.Left) > 0 {
 		say("Check whether the problems of these open threads of prloop's, which nobody raised again, are gone, and resolve the threads if so: %s.", l.places(d.Left))
+	}
+	if t := d.Threadless; t != nil {
+		say("Check whether something grave that %s raised at %s is gone: it has no thread, and was not raised again ([report](%s)).", spans(t.By), span(t.Commit), t.Report)
 	}
 	return steps
 }
