@@ -166,7 +166,7 @@ func neverSkipped(p string) bool {
 
 var (
 	// scriptLanguages are those of files that people and tools run by their path; scriptEndings are the endings of some more, and of programs.
-	scriptLanguages = []string{"shell", "fish", "powershell", "batchfile", "makefile", "cmake", "dockerfile"}
+	scriptLanguages = []string{"shell", "fish", "powershell", "batchfile", "makefile", "cmake", "dockerfile", "diff"}
 	scriptEndings   = []string{".csh", ".tcsh", ".command", ".vbs", ".wsf", ".pth", ".exe", ".com", ".scr", ".msi"}
 	// projectTasks are manifests with tasks that a tool finds in any folder.
 	projectTasks = []string{"project.json", "moon.yml"}

@@ -60,8 +60,7 @@ func beginsInLetters(data []byte) bool {
 		return begin[len(begin)-1] != '%' || oddAtOnce(data[len(begin):])
 	}
 	tar := len(data) > 262 && string(data[257:262]) == "ustar" && tarName.Match(data[:100])
-	embedded := len(data) > 36 && data[3] == 0 && data[7] == 0 && string(data[34:36]) == "LP" // a font for Internet Explorer
-	return tar || embedded || blender.Match(data)
+	return tar || blender.Match(data)
 }
 
 // oddAtOnce reports whether the first letter of data, or the second, is none of text.
@@ -90,14 +89,11 @@ func beginsAs(name string, data []byte) bool {
 // beginsAsData reports whether data begins as one of them.
 func beginsAsData(data []byte) bool {
 	behind := func(at int, as string) bool { return len(data) > at && bytes.HasPrefix(data[at:], []byte(as)) }
-	if len(data) > 8 && (data[0] == 0 && slices.ContainsFunc(boxed, func(as string) bool { return behind(4, as) }) || bytes.Equal(data[3:8], make([]byte, 5)) && behind(8, `{"`)) {
+	if len(data) > 8 && data[0] == 0 && slices.ContainsFunc(boxed, func(as string) bool { return behind(4, as) }) {
 		return true
 	}
-	// The mark of a TensorFlow Lite model stands at byte 4, that of a disc image at 0x8001. Safetensors, above, have JSON at byte 8, behind its length.
-	if behind(4, "TFL3") && data[1] == 0 || len(data) > 0x8001 && data[0] == 0 && behind(0x8001, "CD001") {
-		return true
-	}
-	return slices.ContainsFunc(begun, func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
+	// The mark of a disc image stands at 0x8001. Formats in front of whose mark a comment may begin are none that is known: safetensors, models of TensorFlow Lite, fonts in EOT.
+	return data[0] == 0 && behind(0x8001, "CD001") || slices.ContainsFunc(begun, func(as string) bool { return bytes.HasPrefix(data, []byte(as)) })
 }
 
 // catalogHeader is how long the header of compiled translations is: seven numbers of four bytes.
@@ -186,5 +182,5 @@ func plainPlural(data []byte) bool {
 var (
 	pluralRule = lazyregexp.New(`(?i)plural-forms\s*:([^\n]*)`)
 	// formula is what stands there, and what tools write where somebody has to put one.
-	formula = lazyregexp.New(`^\s*nplurals\s*=\s*(?:\d+|INTEGER)\s*;\s*plural\s*=\s*(?:[n0-9?:<>=!&|()%+*/\s-]+|EXPRESSION)(?:;\s*)?$`)
+	formula = lazyregexp.New(`^\s*nplurals\s*=\s*(?:\d+|INTEGER)\s*;\s*plural\s*=\s*(?:[n0-9?:<>=!&|()%+*/\s-]+|EXPRESSION)[;\s]*$`)
 )

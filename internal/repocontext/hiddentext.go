@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -26,7 +25,7 @@ const (
 	OmittedConverted = "text that .gitattributes has git change in a checkout or an archive"
 	omittedBuilt     = "text with other letters than those of ASCII, which the build may take for others: it names the encoding "
 	OmittedUnknown   = "data of an unknown kind"
-	OmittedArchive   = "an archive that a tool loads from where it lies"
+	OmittedArchive   = "data that a tool may load from where it lies"
 	OmittedPacked    = "a packed page or script, which servers send in the place of the one it is named like"
 	omittedTarget    = "a link or a submodule of which git shows no text"
 	omittedUnread    = "not readable"
@@ -120,12 +119,10 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 		if err != nil {
 			return nil, err
 		}
-		long := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isCatalog(name) || len(texts[name]) < beginning })
-		catalogs, err := b.src.ReadFiles(ctx, side.commit, long, lockLimit)
+		odd, err := b.oddBehind(ctx, side.commit, texts)
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(texts, catalogs)
 		left = slices.DeleteFunc(left, func(i int) bool {
 			f := &b.o.Diff.Files[i]
 			name := side.path(f)
@@ -135,12 +132,44 @@ func (b *builder) textual(ctx context.Context, batch []int) (map[int]string, err
 			}
 			if whys[i] = text(name, data); f.Change == diff.Deleted { // nothing loads what goes
 				whys[i] = textAnywhere(name, data)
+			} else if odd[name] {
+				whys[i] = cmp.Or(whys[i], OmittedNUL)
 			}
 			return whys[i] != notText
 		})
 	}
 	return whys, nil
 }
+
+// oddBehind are the files of which more has to be read than their beginning, and that hold what is no data, or are too large: translations, and what lies where templates do.
+func (b *builder) oddBehind(ctx context.Context, commit string, texts map[string][]byte) (map[string]bool, error) {
+	odd := map[string]bool{}
+	var long []string
+	for name, text := range texts {
+		if len(text) == beginning && namedData(name) && (isCatalog(name) || amongTemplates.MatchString("/"+name)) {
+			long = append(long, name)
+		}
+	}
+	const atOnce = 4 // each may be as large as lockLimit
+	for some := range slices.Chunk(long, atOnce) {
+		whole, err := b.src.ReadFiles(ctx, commit, some, lockLimit)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range some {
+			data, ok := whole[name]
+			odd[name] = !ok || defines.Match(data) || isCatalog(name) && !plainPlural(data)
+		}
+	}
+	return odd, nil
+}
+
+var (
+	// amongTemplates matches folders of which programs in Go, such as Helm, parse every file, whatever its name.
+	amongTemplates = lazyregexp.New(`(?i)/[^/]*(?:template|tmpl|view|layout|partial|page)[^/]*/`)
+	// defines matches what replaces a template by another in its language: what else stands in a file does not count (threats.md T908).
+	defines = lazyregexp.New("\\{\\{-?\\s*(?:define|block)[\\s\"`(]")
+)
 
 // HoldsText reports whether a file of which nothing was shown holds text, by its name and its first bytes.
 func HoldsText(path string, data []byte) bool { return text(path, data) != notText }
@@ -165,7 +194,7 @@ func textAnywhere(name string, data []byte) string {
 	case namedData(name) && isProgram(data):
 		return OmittedUnknown
 	case namedData(name) && (known(data) || beginsAs(name, data)):
-		if readable(data) && !catalog(data) || isCatalog(name) && !plainPlural(data) {
+		if readable(data) && !catalog(data) || defines.Match(data) || isCatalog(name) && len(data) < beginning && !plainPlural(data) {
 			return OmittedNUL
 		}
 		return notText
@@ -214,15 +243,17 @@ var packedEndings = strings.Fields(`js mjs css html htm wasm svg el elc`)
 // archiveEndings are those of packed files, archivesRun is where tools take any of them by default.
 var (
 	archiveEndings = []string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"}
-	archivesRun    = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/|/packrat/src/`)
+	// takesAny is where tools take files whatever their ending is.
+	takesAny    = lazyregexp.New(`/(?:[\w-]+\.d|dags|sites-(?:enabled|available)|inventor(?:y|ies)|(?:group|host)_vars)/`)
+	archivesRun = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/|/packrat/src/`)
 )
 
 // loaded says why packed data is more than data where it lies: Helm renders all charts of its folder, Terraform installs the providers of its own, the images of
 // databases run what lies in theirs, Airflow imports what ends as an archive in its own, be it called a picture (threats.md T833), Netlify serves the functions and renv installs the
-// packages of theirs, tools may take any archive where they obey what lies (threats.md T893), and servers send app.js.gz for app.js. It is empty for all else.
+// packages of theirs, servers and Ansible take what lies in folders of settings (threats.md T909), tools may take any archive where they obey what lies (threats.md T893), and servers send app.js.gz for app.js. It is empty for all else.
 func loaded(name string) string {
 	dir, base := path.Split(strings.ToLower(name))
-	if strings.Contains("/"+dir, "/docker-entrypoint-initdb.d/") || strings.Contains("/"+dir, "/dags/") {
+	if takesAny.MatchString("/" + dir) {
 		return OmittedArchive
 	}
 	if slices.Contains(archiveEndings, path.Ext(base)) {

@@ -55,6 +55,8 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"statements around the rule", "a.mo", withPlural("nplurals=passthru(x); plural=0;"), OmittedNUL},
 		{"statements behind the rule", "a.mo", withPlural("nplurals=1; plural=0; passthru(x);"), OmittedNUL},
 		{"translations whose rule stands behind what is there", "a.mo", withPlural("nplurals=1; plural=0;")[:60], OmittedNUL},
+		{"a picture that defines a template (threats.md T908)", "chart/templates/_a.png", png + packed() + `{{- define "labels" }}` + packed(), OmittedNUL},
+		{"a picture with braces", "a.png", png + packed() + "{{ and }}" + packed(), notText},
 		{"nothing but zeros", "disk.img", strings.Repeat("\x00", 4096), OmittedUnknown},
 		{"a script that begins as a picture", "bin/deploy", "GIF89a=1\x00\nrm -rf /\n", OmittedNUL},
 		{"a script with control bytes", "data.bin", "#!/bin/sh\n#" + strings.Repeat("\x01", 200) + "\x00\nreboot\n", OmittedNUL},
@@ -77,11 +79,29 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 	}
 }
 
+// Where templates lie, data is read behind its beginning too (threats.md T908).
+func TestTemplatesInData(t *testing.T) {
+	body := png + strings.Repeat(packed(), beginning/4096)
+	define := body + "{{ define `a` }}"
+	one := map[string]string{"chart/templates/_a.png": define, "web/views/b.png": body, "web/c.png": define, "tmpl/d.png": body + strings.Repeat("\x00", lockLimit)}
+	src := &memory{files: map[string]map[string]string{baseID: {}, headID: one}}
+	for path, want := range map[string]string{"chart/templates/_a.png": OmittedNUL, "web/views/b.png": OmittedBinary, "web/c.png": OmittedBinary, "tmpl/d.png": OmittedNUL} {
+		d := &diff.Diff{Files: []diff.File{{Path: path, Change: diff.Added, Binary: true}}}
+		brief, err := Build(t.Context(), src, Options{Diff: d, Base: baseID, Head: headID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := brief.Files[0]; f.Omitted != want || f.Excused != (want == OmittedBinary) {
+			t.Errorf("%s: omitted %q, excused %v; want %q", path, f.Omitted, f.Excused, want)
+		}
+	}
+}
+
 // What a tool loads from where it lies is no mere data (threats.md T445). Yarn's packages have their sums in their names, so an honest update brings other names.
 func TestArchivesThatToolsLoad(t *testing.T) {
 	const gzip = "\x1f\x8b\x08"
 	zip := "PK\x03\x04" + packed()
-	one := map[string]string{"chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
+	one := map[string]string{"inventory/a.gif": "GIF89a\x01\x00" + packed(), "nginx/conf.d/logo.png": png, "chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
 		"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip": zip, "public/app.js.gz": gzip + packed(), "docker/docker-entrypoint-initdb.d/02-seed.sql.gz": gzip + packed(), "public/a.HTML.zst": "\x28\xb5\x2f\xfd" + packed(), "public/app.js.br": packed(),
 		"dags/report.zip": zip, "air/dags/doc/flow.png": "\x89PNG\r\n\x1a\n" + packed(), "lisp/a.elc.gz": gzip + packed(), "testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed(),
 		"web/netlify/functions/pay.zip": zip, "renv/cellar/a_1.0.tar.gz": gzip + packed(), ".github/actions/x/a.zip": zip, ".github/logo.png": "\x89PNG\r\n\x1a\n" + packed(), "library/apt.png": "\x7fELF" + packed()}
@@ -91,6 +111,7 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 		change diff.Change
 		want   string
 	}{
+		{"inventory/a.gif", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Deleted, OmittedBinary}, // threats.md T909
 		{"web/netlify/functions/pay.zip", diff.Added, OmittedArchive}, {"renv/cellar/a_1.0.tar.gz", diff.Added, OmittedArchive}, {".github/actions/x/a.zip", diff.Added, OmittedArchive}, // threats.md T893
 		{".github/logo.png", diff.Added, OmittedBinary}, {"library/apt.png", diff.Added, OmittedUnknown},
 		{"chart/charts/a-1.0.0.tgz", diff.Added, OmittedArchive}, {"chart/charts/a-1.0.0.tgz", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive},

@@ -47,7 +47,7 @@ func (b *builder) release(ctx context.Context, attrs attributes) error {
 		switch was := wasExcused(attrs, f); {
 		case was == excusedSurely, toldToAct(f):
 			left = append(left, i)
-		case was == excusedPerhaps:
+		case was == excusedPerhaps, isElsewhere(f):
 			ask = append(ask, i)
 		}
 	}
@@ -90,19 +90,29 @@ func wasExcused(attrs attributes, f *diff.File) int {
 	return excusedNot
 }
 
-// samples are folders of what is shown or compared, and not run.
-var samples = lazyregexp.New(`(?i)(^|/)(docs?|examples?|samples?|testdata|test[_-]data|(__|test[_-]?)?fixtures?(__)?)/`)
+// samples are folders of what is shown, tried or compared, and not run as it stands.
+var samples = lazyregexp.New(`(?i)(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|attic|archived?)/`)
 
-// toldToAct reports whether a file acts by its name or mode from now on, and did not before, or only where samples lie (threats.md T901).
+// toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901).
 func toldToAct(f *diff.File) bool {
-	old := cmp.Or(f.OldPath, f.Path)
-	switch mode := cmp.Or(f.NewMode, f.OldMode); {
-	case f.Change == diff.Added || mode != 0 && mode != plainMode && mode != executable:
+	return mayAct(f) && !acts(cmp.Or(f.OldPath, f.Path)) && (acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable)
+}
+
+// isElsewhere reports whether a text that may act in its place has another ending now, unless it was code, or leaves samples. Nobody knows the name of all that runs.
+func isElsewhere(f *diff.File) bool {
+	if f.OldPath == "" || !mayAct(f) {
 		return false
-	case !acts(old):
-		return acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable
 	}
-	return acts(f.Path) && samples.MatchString(old) && !samples.MatchString(f.Path)
+	if language := lang.Of(f.Path); language == "text" || language != "mdx" && slices.Contains(prose, language) {
+		return false
+	}
+	return !acts(f.OldPath) && kind(f.OldPath) != kind(f.Path) || samples.MatchString(f.OldPath) && !samples.MatchString(f.Path)
+}
+
+// mayAct reports whether a changed file is no link, and no other repository.
+func mayAct(f *diff.File) bool {
+	mode := cmp.Or(f.NewMode, f.OldMode)
+	return f.Change != diff.Added && (mode == 0 || mode == plainMode || mode == executable)
 }
 
 // acts reports whether a file is code by its name, or a tool obeys it for that.
@@ -129,8 +139,9 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 	for n, i := range files {
 		f, text := &b.o.Diff.Files[i], texts[names[n]]
 		// Nobody has read what git took for binary; a name that may have it loaded, or a mode to run it, makes it more than data.
-		runs := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0 && (f.NewMode == executable || !staysData(names[n], f.Path))
-		if runs || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || !neverSkipped(names[n]) && carriesMark(names[n], text)) {
+		isData := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0
+		runs := isData && (f.NewMode == executable || !staysData(names[n], f.Path))
+		if runs || !isData && isElsewhere(f) || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || !neverSkipped(names[n]) && carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}
 	}

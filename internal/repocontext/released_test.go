@@ -36,7 +36,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
 		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
-		"docs/bad.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
+		"docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -70,6 +70,10 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a text that a test runner runs", moved("docs/bad.txt", "conftest.py"), "conftest.py", evilText, ""},
 		{"a text that becomes source", moved("tool", "src/tool.py"), "src/tool.py", evilText, ""},
 		{"a script of a test's", moved("tests/fixtures/bad.sh", "src/run.sh"), "src/run.sh", evilText, ""},
+		{"a text that becomes a page", moved("docs/bad.txt", "web/shell.jsp"), "web/shell.jsp", evilText, ""},
+		{"a text that becomes a script without an ending", moved("docs/bad.txt", "deploy/crontab"), "deploy/crontab", evilText, ""},
+		{"an object of Kubernetes that is no example any more", moved("examples/ci/pod.yaml", "deploy/pod.yaml"), "deploy/pod.yaml", evilText, ""},
+		{"source that is no resource of tests any more", moved("src/test/resources/Evil.java", "src/main/java/Evil.java"), "src/main/java/Evil.java", evilText, ""},
 		{"a text that becomes executable", chmod("tool"), "tool", evilText, ""},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
@@ -95,6 +99,9 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"data that is a picture after all", moved("data.bin", "data.png"), "data.png", blob},
 		{"a text of another name", moved("tool", "docs/tool.md"), "docs/tool.md", evilText},
 		{"an example of another name", moved("tests/fixtures/bad.sh", "examples/bad.sh"), "examples/bad.sh", evilText},
+		{"source of another language", moved("src/b.py", "src/b.rb"), "src/b.rb", evilText},
+		{"settings of the same language", moved("conf/a.yml", "conf/b.yaml"), "conf/b.yaml", evilText},
+		{"documentation that moves", moved("docs/a.md", "site/a.md"), "site/a.md", evilText},
 		{"what a tool obeyed before", moved("Makefile", "lib/Makefile"), "lib/Makefile", evilText},
 		{"source that becomes executable", chmod("src/b.py"), "src/b.py", evilText},
 	} {
