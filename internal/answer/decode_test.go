@@ -332,10 +332,14 @@ func TestAnIDSaysNothingAcrossAnswers(t *testing.T) {
 	}{
 		{"the same", one("A", "P0", "1", "Anybody may log in"), one("A", "P0", "1", "Anybody may log in"), 1},
 		{"another line", one("A", "P0", "1", "Anybody may log in"), one("B", "P0", "2", "Anybody may log in"), 1},
-		{"another title", one("A", "P0", "1", "Anybody may log in"), one("B", "P0", "1", "No check of the user"), 1},
+		{"another title", one("A", "P0", "1", "Anybody may log in"), one("B", "P0", "1", "Nobody checks who may log in"), 1},
 		{"numbered anew", one("A", "P0", "1", "Anybody may log in"), one("A", "P1", "2", "Divides by zero"), 2},
 		{"without lines", one("A", "P0", "null", "Anybody may log in"), one("B", "P1", "null", "Divides by zero"), 2},
 		{"less grave", one("A", "P0", "1", "Anybody may log in"), one("A", "P2", "1", "Anybody may log in"), 2},
+		{"a P1 for a P0", one("A", "P0", "1", "Anybody may log in"), one("A", "P1", "1", "Anybody may log in"), 2},
+		{"a P0 for a P1", one("A", "P1", "1", "Anybody may log in"), one("A", "P0", "1", "Anybody may log in"), 1},
+		{"other words of one line", one("A", "P0", "1", "Anybody may log in"), one("A", "P0", "1", "Divides by zero"), 2},
+		{"akin words of one line", one("A", "P0", "1", "Anybody may log in"), one("A", "P0", "1", "Anybody is allowed to log in"), 1},
 		{"in a word of another scale", one("A", "hoch", "1", "Anybody may log in"), one("A", "P2", "2", "Names may be shorter"), 2},
 	} {
 		last, _ := SalvageReviewer([]byte(`{"findings":[` + row.last + `]}`))

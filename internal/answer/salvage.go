@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prloop/prloop/internal/identity"
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/schema"
 	"github.com/prloop/prloop/internal/values"
@@ -79,8 +80,8 @@ func corrected(refused []byte, list string, findings []review.Finding, salvage f
 }
 
 // unsaid are the findings of an answer for which none of another answer to the same question stands. Each stands for one (threats.md T900): by
-// title and line of a file, else by title in it, else by a line of it that both name, else by title where one names no file; and only a P0
-// or P1 for such a one. Ids are places in a list, which the next answer gives to others.
+// title and line of a file, else by title in it, else by a line of it that both name, in akin words, else by title where one names no file; and only
+// where it is as grave. Ids are places in a list, which the next answer gives to others.
 func unsaid(findings, others []review.Finding) []review.Finding {
 	title := func(a, b review.Finding) bool { return a.Title == b.Title }
 	file := func(a, b review.Finding) bool { return a.File == b.File }
@@ -91,11 +92,11 @@ func unsaid(findings, others []review.Finding) []review.Finding {
 	for _, like := range []func(a, b review.Finding) bool{
 		func(a, b review.Finding) bool { return title(a, b) && line(a, b) },
 		func(a, b review.Finding) bool { return title(a, b) && file(a, b) },
-		line,
+		func(a, b review.Finding) bool { return line(a, b) && identity.Akin(a, b) },
 		func(a, b review.Finding) bool { return title(a, b) && (a.File == "" || b.File == "") },
 	} {
 		left = slices.DeleteFunc(left, func(f review.Finding) bool {
-			i := slices.IndexFunc(free, func(o review.Finding) bool { return like(f, o) && (o.Priority.Severe() || !f.Priority.Severe()) })
+			i := slices.IndexFunc(free, func(o review.Finding) bool { return o.Priority.Rank() <= f.Priority.Rank() && like(f, o) })
 			if i >= 0 {
 				free = slices.Delete(free, i, i+1)
 			}
