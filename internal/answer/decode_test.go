@@ -390,6 +390,64 @@ func TestAFindingStandsForOne(t *testing.T) {
 	}
 }
 
+// An entry of a refused list is open unless it plainly is P2 or P3, whatever its keys, and what cannot be taken apart is doubt by itself; an entry
+// that the last answer has again is none (threats.md T913).
+func TestWhatIsRefusedIsOpen(t *testing.T) {
+	last := []review.Finding{
+		{ID: "A", Priority: review.P1, Category: "bug", File: "stock.go", Line: new(15), Title: "Mean divides by zero"},
+		{ID: "B", Priority: review.P3, Category: "style", File: "auth.go", Line: new(5), Title: "Back door", Description: "It lets anybody in with one password."},
+	}
+	const place = `"file":"auth.go","line":5`
+	for _, row := range []struct {
+		entry string
+		again bool // it is no doubt where the last answer has it
+		plain bool // it is no doubt anyway
+	}{
+		{`{"id":"B","priority":"kritisch","title":"Back door",` + place + `}`, true, false},
+		{`{"priority":"kritisch","title":"Back door","file":"./auth.go","line":"5"}`, true, false},
+		{`{"severity":"error","message":"A back door lets anybody in with a password",` + place + `}`, true, false},
+		{`{"severity":"error","message":"Tokens never end",` + place + `}`, false, false},
+		{`{"priority":"kritisch","name":"Back door",` + place + `}`, true, false},
+		{`{"priority":"","message":"Everything is lost",` + place + `,"cvss":9.8}`, false, false},
+		{`{"priority":"P3","priority":"kritisch","title":"Back door","file":"auth.go"}`, true, false},
+		{`{"priority":"P2","severity":"kritisch","title":"Back door","file":"auth.go"}`, true, false},
+		{`{"title":"Back door",` + place + `,"description":"It lets anybo`, true, false},
+		{`{"title":"Back door",` + place + `,"description":"if p == x {`, false, false},
+		{`{"id":"B","title":"Back d`, false, false},
+		{`{"priority":"kritisch","title":"Back door",` + place + `,"evidence":"return p",}`, true, false},
+		{`{"priority":"P3","title":"Back door",` + place + `,"evidence":"a` + "\n" + `b {"}`, true, true},
+		{`{"priority":"P3","title":"Back door",` + place + `,"evidence":"say "b""},{"priority":"kritisch","title":"Runs it","file":"b.go"}`, false, false},
+		{`{"priority":"P3","title":"Back door",` + place + `}},{"priority":"kritisch","title":"Runs it","file":"b.go"}`, false, false},
+		{`"Back door in auth.go:5"`, false, false},
+		{`["kritisch","auth.go",5,"Back door"]`, false, false},
+		{`{"finding":{"priority":"kritisch","title":"Back door","file":"auth.go"}}`, false, false},
+		{`{"priority":"P1","title":"Back door",` + place + `,"score":"x"}`, false, false},
+		{`{"priority":"critical","title":"Mean divides by zero","file":"stock.go"}`, true, false},
+		{`{"priority":"blocking","title":"Mean divides by zero","file":"stock.go"}`, false, false},
+		{`{"priority":"medium to high","title":"Mean divides by zero","file":"stock.go"}`, true, false},
+		{`{"priority":"Low priority","title":"Shorter names","file":"a.go","score":3}`, true, true},
+		{`{"priority":"non-blocking nit","title":"Shorter names","file":"a.go"}`, true, true},
+		{`{"priority":"not a nit","title":"Shorter names","file":"a.go"}`, false, false},
+		{`{"priority":"P2","title":"Shorter names","file":"a.go","source":{"type":"agent","name":"x"},"score":"four"}`, true, true},
+		{`{"id":"","title":""},{},null,"None",0`, true, true},
+	} {
+		doc := []byte(`{"agent":5,"findings":[` + row.entry + `],"x":["y"]}`)
+		if strings.Count(row.entry, "\"")%2 == 1 { // cut off
+			doc = doc[:len(doc)-len(`],"x":["y"]}`)]
+		}
+		for _, findings := range [][]review.Finding{nil, last} {
+			got, _ := Corrected(doc, slices.Clone(findings))
+			want := len(findings)
+			if !row.plain && (findings == nil || !row.again) {
+				want++
+			}
+			if len(got) != want {
+				t.Errorf("%s: %d findings after %d, want %d", row.entry, len(got), len(findings), want)
+			}
+		}
+	}
+}
+
 // Of several broken answers each P0 and P1 is kept, once (threats.md T895).
 func TestSalvagedJoins(t *testing.T) {
 	f := func(id, title string, p review.Priority, line int) review.Finding {

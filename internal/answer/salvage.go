@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prloop/prloop/internal/identity"
@@ -122,66 +122,117 @@ func maySay(answer []byte) bool {
 	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
 }
 
-// entries are those of a refused answer's list of findings that name a P0 or P1, as P0, and those with a title that do not say plainly that they
-// are P2 or P3, in a word of any scale or by their score, as P2: a priority in another language or on another scale, or none. at is where entries stand.
-// ok is false where they are too many, or too much to be read.
+// entries are those of a refused answer's list of findings that do not say plainly that they are P2 or P3, whatever their keys. at is where
+// entries stand. ok is false where one cannot be taken apart, and where they are too many, or too much to be read.
 func entries(answer []byte, list string) (open []review.Finding, at []span, ok bool) {
 	for rest := afterKey(answer, list); rest != nil; rest = afterKey(rest, list) {
-		for range schema.MaxFindings {
-			var object []byte
-			if object, rest = nextObject(rest); object == nil {
+		for {
+			if rest = bytes.TrimLeft(rest, " \t\r\n,"); len(rest) == 0 || rest[0] == ']' {
 				break
 			}
-			fields := map[string]any{}
-			if values.MoreThan(schema.MaxValues, object) {
-				return nil, nil, false // whoever made it does not say so plainly
+			object, next := nextObject(rest)
+			if object == nil && rest[0] == '{' { // cut off
+				object = rest
 			}
-			if json.Unmarshal(object, &fields) != nil {
+			var none any
+			if dec := json.NewDecoder(bytes.NewReader(rest)); object == nil && rest[0] != '[' && dec.Decode(&none) == nil && !says(none) {
+				rest = rest[dec.InputOffset():]
 				continue
 			}
-			f := review.Finding{Priority: review.P2}
-			rating, least := "", false
-			if place, ok := fields["location"].(map[string]any); ok { // of a command
-				maps.Copy(fields, place)
-			}
-			for name, value := range fields {
-				switch text, number := strings.TrimSpace(fmt.Sprint(value)), 0.0; strings.ToLower(name) {
-				case "file":
-					f.File = text
-				case "title":
-					f.Title = text
-				case "line":
-					number, _ = value.(float64)
-					f.Line = new(int(number))
-				case "score":
-					number, _ = value.(float64)
-					least = number >= 1 && !review.PriorityOfScore(int(number)).Severe()
-				case "priority", "severity", "level":
-					rating += strings.ToLower(text) + " "
-				}
-			}
-			if maySay(object) {
-				f.Priority = review.P0
-			}
-			end := len(answer) - len(rest)
-			at = append(at, span{end - len(object), end})
-			rated := rating != "" && !slices.ContainsFunc(strings.Fields(rating), func(w string) bool { return !slices.Contains(lesser, w) })
-			if f.Priority.Severe() || f.Title != "" && !rated && !(rating == "" && least) {
-				open = append(open, f)
-			}
-			if len(open) > schema.MaxFindings {
+			if object == nil || len(at) == schema.MaxFindings || values.MoreThan(schema.MaxValues, object) {
 				return nil, nil, false
 			}
+			f, plain, ok := entry(object)
+			if !ok {
+				return nil, nil, false
+			}
+			if !plain {
+				open = append(open, f)
+			}
+			end := len(answer) - len(next)
+			at, rest = append(at, span{end - len(object), end}), next
 		}
 	}
 	return open, at, true
 }
 
-// lesser are the words for P2 and P3 of all scales.
-var lesser = []string{"p2", "p3", "p4", "2", "3", "4", "medium", "moderate", "important", "low", "minor", "suggestion", "info", "informational", "note", "nit", "trivial", "optional", "style", "warning"}
+// entry reads an entry of a list as far as it is JSON: as a P0 or P1 where it names one, else as a P3, for which each finding may stand. plain
+// says that it is P2 or P3, in a word of any scale or by its score, or says nothing. ok is false where it cannot be taken apart.
+func entry(object []byte) (f review.Finding, plain, ok bool) {
+	rated, lesser, least, empty := false, true, false, true
+	f.Priority = review.P3
+	whole, ok := fields(object, func(name string, value any) {
+		text := strings.TrimSpace(fmt.Sprint(value))
+		number, _ := strconv.Atoi(text)
+		empty = empty && !says(value)
+		switch name {
+		case "file":
+			f.File = text
+			if clean, ok := cleanPath(text); ok {
+				f.File = clean
+			}
+		case "title":
+			f.Title = text
+		case "line":
+			f.Line = &number
+		case "score":
+			least = number >= 1 && !review.PriorityOfScore(number).Severe()
+		case "priority", "severity", "level":
+			text = denied.ReplaceAllString(strings.ReplaceAll(strings.ToLower(text), "-", " "), "")
+			rated, lesser = true, lesser && lesserWord.MatchString(text) && !graveRating.MatchString(text)
+			if highest.MatchString(text) {
+				f.Priority = review.P0
+			}
+		case "id", "category", "suggestion", "evidence":
+		default:
+			f.Description += text + "\n"
+		}
+	})
+	if f.Priority != review.P0 && maySay(object) {
+		f.Priority = review.P1
+	}
+	return f, whole && !f.Priority.Severe() && (empty || rated && lesser || !rated && least), ok
+}
 
-// report is the free text of an answer, which may be cut off.
-var report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
+// fields hands on the fields of an object, as far as it is JSON, and those of a command's location; whole says that it is, up to its end or that of
+// the answer. ok is false where it holds another object, or may hold one behind a fault.
+func fields(object []byte, each func(name string, value any)) (whole, ok bool) {
+	object = bytes.Map(func(r rune) rune { return max(r, ' ') }, object) // a line break within a text hides nothing
+	dec := json.NewDecoder(bytes.NewReader(object))
+	_, err := dec.Token()
+	for whole, ok = true, true; ; {
+		var key json.Token
+		var raw json.RawMessage
+		if key, err = dec.Token(); key == json.Delim('}') {
+			return whole, ok
+		} else if err == nil {
+			err = dec.Decode(&raw)
+		}
+		if err != nil {
+			return whole && ended(err), ok && bytes.IndexByte(object[dec.InputOffset():], '{') < 0
+		}
+		var value any
+		_ = json.Unmarshal(raw, &value) // it is one
+		switch name := strings.ToLower(key.(string)); {
+		case name == "location" && raw[0] == '{':
+			_, ok = fields(raw, each)
+		case name == "source" || name == "cause" || value == nil:
+		case raw[0] != '"' && bytes.IndexByte(raw, '{') >= 0:
+			ok = false
+		default:
+			each(name, value)
+		}
+	}
+}
+
+var (
+	// lesserWord are the words for P2 and P3 of all scales, graveRating those of a rating that is none, and highest those of P0.
+	lesserWord  = lazyregexp.New(`\b(p[234]|medium|moderate|important|low|minor|suggestion|info|informational|note|nit|trivial|optional|style|warning)\b|^[234]$`)
+	graveRating = lazyregexp.New(`\bp[\s_-]?[01]\b|\b(critical|block|severe|high|major|urgent)|\b(no|not|without)\b`)
+	highest     = lazyregexp.New(`\bp[\s_-]?0\b|\bblock|^0$`)
+	// report is the free text of an answer, which may be cut off.
+	report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
+)
 
 func severe(findings []review.Finding) []review.Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f review.Finding) bool { return !f.Priority.Severe() })
