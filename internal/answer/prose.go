@@ -3,8 +3,10 @@ package answer
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
 )
 
@@ -16,16 +18,20 @@ var graveWords = []string{"p0", "p1", "critical", "block", "severe", "high"}
 
 // Beside says why text beside a valid answer may hold a P0 or P1 that the answer does not list: an object or a line of a list that says
 // so of itself. Prose that only speaks of such things does not: agents tell what they looked for (decision 34). One line that has the title of
-// a listed one is about that one, where this has several words.
+// a listed one is about that one, where this has several words, and the line is no graver and names no other place.
 func Beside(text []byte, findings []review.Finding) string {
 	if slices.ContainsFunc(findings, Unreadable) { // one place is enough
 		return ""
 	}
 	lower := plainly(text)
 	for _, f := range severe(findings) {
-		if i := strings.Index(lower, plainly([]byte(f.Title))); i >= 0 && strings.Contains(f.Title, " ") {
-			_, rest, _ := strings.Cut(lower[i:], "\n")
-			lower = lower[:strings.LastIndex(lower[:i], "\n")+1] + rest
+		title := plainly([]byte(f.Title))
+		if !strings.Contains(title, " ") || !strings.Contains(lower, title) {
+			continue
+		}
+		lines := strings.Split(lower, "\n")
+		if i := slices.IndexFunc(lines, func(line string) bool { return about(line, title, f) }); i >= 0 {
+			lower = strings.Join(slices.Delete(lines, i, i+1), "\n")
 		}
 	}
 	lower = undenied(lower)
@@ -34,6 +40,28 @@ func Beside(text []byte, findings []review.Finding) string {
 	}
 	return ""
 }
+
+// about reports whether a line in lower case is about a listed finding: it has its title, calls it nothing graver and names no other file or line.
+func about(line, title string, f review.Finding) bool {
+	before, after, ok := strings.Cut(line, title)
+	rest, file := before+" "+after, strings.ToLower(f.File)
+	if !ok || f.Priority != review.P0 && highest.MatchString(rest) {
+		return false
+	}
+	for _, m := range place.FindAllStringSubmatch(rest, -1) {
+		if name := strings.TrimLeft(m[1]+m[3], "./"); name != "" && name != file && !strings.HasSuffix(file, "/"+name) {
+			return false
+		}
+		n, err := strconv.Atoi(m[2] + m[4])
+		if err == nil && f.Line != nil && n != *f.Line && (f.LineEnd == nil || n < *f.Line || n > *f.LineEnd) {
+			return false
+		}
+	}
+	return true
+}
+
+// place is a file with a line, a file, or a line.
+var place = lazyregexp.New(`([\pL\pN_@./\\-]*\pL[\pL\pN_]*)(?::|#l)(\d+)|([\pL\pN_@./\\-]*(?:[\pL\pN_]{2}\.\pL[\pL\pN_]*|[\pL\pN_]\.\pL[\pL\pN_]+))|\blines? (\d+)`)
 
 // graveLines reports whether a line of lower-case text calls something a P0 or P1: one of a list or a table, a heading or a field.
 func graveLines(text string) bool {

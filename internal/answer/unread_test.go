@@ -227,6 +227,37 @@ func TestRatingsAreNoFindings(t *testing.T) {
 	}
 }
 
+// A line beside an answer stands for a listed finding where it has its title, is no graver and names no other place (threats.md T899).
+func TestALineBesideIsAboutAListedFinding(t *testing.T) {
+	listed := []review.Finding{
+		{ID: "A", Priority: review.P1, File: "shop/stock.go", Line: new(15), LineEnd: new(17), Title: "Division by zero"},
+		{ID: "B", Priority: review.P0, File: "users.go", Title: "SQL injection"},
+	}
+	for line, about := range map[string]bool{
+		"- **P1**: Division by zero":                                                                      true,
+		"- **P1** shop/stock.go:15: Division by zero":                                                     true,
+		"- **Critical** (`stock.go:16`): division by zero, e.g. in an empty shop":                         true,
+		"| P1 | ./shop/stock.go | 15 | Division by zero |":                                                true,
+		"- **P0**: users.go:80: SQL injection":                                                            true,
+		"- **P0**: Division by zero":                                                                      false,
+		"- **Blocking**: Division by zero":                                                                false,
+		"- **P1**: auth.go lets anybody in by a division by zero":                                         false,
+		"- **P1**: Division by zero in lines 80 to 90":                                                    false,
+		"- **P1** shop/stock.go:80: Division by zero":                                                     false,
+		"- **P1** Makefile:15: Division by zero":                                                          false,
+		"- **P0**: auth.go:5 lets anybody in by an SQL injection":                                         false,
+		"- **P0**: auth.go:5 lets anybody in by a division by zero that is recovered as success":          false,
+		"- **P1** other/stock.go:15: Division by zero":                                                    false,
+		"- **P1**: Division by zero\n- **P1**: auth.go:5: Division by zero":                               false,
+		"- **P1**: auth.go:5: Division by zero\n- **P1**: Division by zero":                               false,
+		"- **P1**: Division by zero\n- **P0**: SQL injection (users.go)\nBoth stand in the report below.": true,
+	} {
+		if got := Beside([]byte(line), listed) == ""; got != about {
+			t.Errorf("%q is about a listed finding: %v", line, got)
+		}
+	}
+}
+
 // Beside an answer that lists none, a line of a list or a table, a heading or a field that calls something a P0 leaves a place. Prose
 // that speaks of such things, and a table of zeros, do not.
 func TestTextBesideAnAnswer(t *testing.T) {
