@@ -59,8 +59,6 @@ const (
 	namedReach      = 200
 	// digestReach is how much is read of what stands before a digest, in bytes.
 	digestReach = 128
-	// farCurl is how far behind the name of the command an option of curl stands at most, in bytes: browsers write each on a line of its own.
-	farCurl = 2 << 10
 )
 
 // nameOfSecret is a word that names a secret, and what has to stand before it.
@@ -185,11 +183,11 @@ func ofAddress(s string, at int) bool {
 	return strings.LastIndexByte(password, '@') >= 3
 }
 
-// otherPlaces are what names no secret in plain words, and has one beside it: cookies, options of commands, settings of routers. " -b " is curl's, of cookies.
-var otherPlaces = []string{"cookie", " -b ", "snmp-server community", "rocommunity", "rwcommunity", "tacacs-server", "radius-server", "isakmp key", "authentication-key", "rootpw", "keypass", "storepass", "vault login",
-	"smbclient"}
+// otherPlaces are what names no secret in plain words, and has one beside it: options of commands, settings of routers.
+var otherPlaces = []string{"erlang_cookie", "-setcookie", "snmp-server community", "rocommunity", "rwcommunity", "tacacs-server", "radius-server", "isakmp key", "authentication-key", "rootpw", "keypass", "storepass",
+	"vault login", "smbclient"}
 
-// nearNames are the random values near these (threats.md T903).
+// nearNames are the random values near these, and those of cookies (threats.md T903).
 func nearNames(s, lower string) []Span {
 	var names []int
 	for _, word := range otherPlaces {
@@ -198,12 +196,12 @@ func nearNames(s, lower string) []Span {
 			if n < 0 {
 				break
 			}
-			if i += n; (word != " -b " || strings.Contains(lower[max(0, i-farCurl):i], "curl")) && valueAround(s, i) == 0 {
+			if i += n; valueAround(s, i) == 0 {
 				names = append(names, i)
 			}
 		}
 	}
-	return namedSpans(s, names)
+	return joinSpans(namedSpans(s, names), cookieSpans(s, lower))
 }
 
 // NearValues are the random values near such names, and those that other names are given.
@@ -213,11 +211,11 @@ func NearValues(s string) []Span {
 }
 
 var (
-	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own, or ends in pass.
-	otherName = lazyregexp.New(`(?i)(?:pass|(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|heslo|wachtwoord|l[öo]senord|salasana|パスワード|비밀번호|[sş]ifre|pw|psk|pat|otp|totp|csrf|jwt|cred|refresh|pepper|passcode|pswd|passwrd|bindpw|(?:recovery|backup)[_-]?codes?))["'\x60]?\s{0,4}(?::=|=>|[=:>])\s{0,4}["'\x60]?`)
+	// otherName gives a value to a secret by a name in another language, or by a short one, which is a word of its own, or ends in pass or _pat.
+	otherName = lazyregexp.New(`(?i)(?:pass|[a-z]_pat|(?:^|[^\pL\d])(?:passwort|kennwort|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o|пароль|密码|密碼|heslo|wachtwoord|l[öo]senord|salasana|パスワード|비밀번호|[sş]ifre|pw|psk|totp|pepper|passcode|pswd|passwrd|bindpw|(?:recovery|backup)[_-]?codes?))["'\x60]?\s{0,4}(?::=|=>|[=:>])\s{0,4}["'\x60]?`)
 	// otherNameWords are those of which every such name has one, in the case in which it is mostly written.
 	otherNameWords = []string{"pass", "kennwort", "depasse", "de_passe", "de-passe", "de passe", "contrase", "senha", "haslo", "hasło", "hasŁo", "пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "heslo", "wachtwoord", "senord", "salasana", "パスワード", "비밀번호", "ifre", "pw", "psk",
-		"pat:", "pat=", "pat ", "pat\"", "pat'", "otp", "csrf", "jwt", "cred", "refresh", "pepper", "passcode", "pswd", "passwrd", "recovery", "backup"}
+		"_pat", "totp", "pepper", "passcode", "pswd", "passwrd", "recovery", "backup"}
 )
 
 // otherNames are the random values given to secrets by such names. Anything less than random may be a word of a page.
@@ -398,7 +396,7 @@ const linesBelow = 3
 
 const (
 	valueWord = `[ \t]*[-+>#*<{]?[ \t]*(?:["']?[a-z]{0,20}(?:value|default|example|literal|data|string)["']?[ \t]*[:=>]?[ \t]*)`
-	valueLine = "[\"'`]?[0-9a-z_+/=.~!@#$%^&*()?:-]{13,}(?:; ?[0-9a-z_+/=.~!@#$%^&*()?:-]+)*[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
+	valueLine = "[\"'`]?[0-9a-z_+/=.~!@#$%^&*()?:-]{13,}[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
 )
 
 var (
