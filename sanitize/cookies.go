@@ -25,6 +25,12 @@ var cookieForms = []struct {
 		lazyregexp.New(`\s(?:-[a-zA-Z]*b\s*|--cookie[\s=]\s*)[$^\\]?["']?` + cookiePairs), pairValue}},
 	{[]string{"cookies"}, []*lazyregexp.Regexp{
 		lazyregexp.New(`(?i)cookies["']?\s{0,4}[:=]\s{0,4}(?:dict\(|\{)([^{}()]*)`), lazyregexp.New(`[:=]\s{0,4}["']([^"'\n]+)["']`)}},
+	{[]string{"httponly", "samesite"}, []*lazyregexp.Regexp{ // a browser's own list, a recording
+		lazyregexp.New(`\{([^{}]*)\}`), lazyregexp.New(`(?is)^(.*(?:httponly|samesite).*)$`), lazyregexp.New(`(?i)\bvalue\\?["']?\s{0,4}:\s{0,4}\\?["']([^"'\n\\]+)`)}},
+	{[]string{"\ttrue\t", "\tfalse\t"}, []*lazyregexp.Regexp{ // Netscape's file
+		lazyregexp.New(`(?m)^[^\t\n]+\t(?:TRUE|FALSE)\t[^\t\n]*\t(?:TRUE|FALSE)\t[^\t\n]*\t[^\t\n]*\t(\S+)\r?$`)}},
+	{[]string{"sessid", "jsessionid", "connect.sid", "asp.net_sessionid"}, []*lazyregexp.Regexp{
+		lazyregexp.New("(?i)(?:sessid|jsessionid|connect\\.sid|asp\\.net_sessionid)\\\\?[\"'`]?\\s{0,4}[:=]\\s{0,4}\\\\?[\"'`]?([^\\s;,&\"'`\\\\]+)")}},
 }
 
 // cookieSpans are the drawn values that cookies are given (threats.md T903).

@@ -102,6 +102,7 @@ func TestRules(t *testing.T) {
 		{"t.Skip without a reason", "a_test.go", "\tt.Skip()", "P2 skipped-test:1"},
 		{"a key of kubectl", "kube.yaml", "client-key-data: LS0tLS1CRUdJTiBSU0Eg" + "UFJJVkFURSBLRVktLS0tLQpNSUlFb3dJQkFBS0NBUUVBdTFTVTFMZlZMUEhDb3pN", "P0 secret-encoded-key:1"},
 		{"a cookie", "repro.md", "curl https://acme.io -H 'Cookie: user_session=" + generated + "; theme=dark'", "P1 secret-near-secret:1"},
+		{"a cookie in the file of a browser", "cookies.txt", "#HttpOnly_.acme.io\tTRUE\t/\tTRUE\t1735689600\tsid\t" + generated, "P1 secret-near-secret:1"},
 		{"a cookie in words", "repro.md", "curl https://acme.io -H 'Cookie: user_session=your-session-here; theme=dark'", ""},
 		{"a certificate of kubectl", "kube.yaml", "client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUVvd0lCQUFLQ0FRRUF1MVNVMUxmVkxQSENvek0", ""},
 		{"t.Skip on the line of its test", "a_test.go", "func TestA(t *testing.T) { t.Skip() }", "P2 skipped-test:1"},

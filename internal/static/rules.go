@@ -97,7 +97,7 @@ func (f *file) kind() string { return kinds[strings.ToLower(path.Ext(f.path))] }
 func commented(line string) bool {
 	t := strings.TrimSpace(line)
 	for _, mark := range []string{"//", "#", "*", "/*", "--", "<!--", ";"} {
-		if strings.HasPrefix(t, mark) && !strings.HasPrefix(t, "#[") {
+		if strings.HasPrefix(t, mark) && !strings.HasPrefix(t, "#[") && !strings.HasPrefix(t, "#HttpOnly_") {
 			return true
 		}
 	}
