@@ -124,6 +124,19 @@ func (d *Dismissals) masked(learned *sanitize.Learned) *Dismissals {
 	return &out
 }
 
+// came are the commits that brought lines about a file, by its name.
+func (d *Dismissals) came() map[string][]string {
+	out := map[string][]string{}
+	if d != nil {
+		for _, line := range d.List {
+			if m := line.Mark; m != nil && line.Commit != "" && !slices.Contains(out[m.File], line.Commit) {
+				out[m.File] = append(out[m.File], line.Commit)
+			}
+		}
+	}
+	return out
+}
+
 func saidIn(d dismissals.Dismissal) string {
 	return sanitize.CodeSpan(fmt.Sprintf("%s:%d", d.File, d.Line))
 }

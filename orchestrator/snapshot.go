@@ -222,7 +222,7 @@ func (s *Snapshot) within(ctx context.Context, left time.Duration, part func(con
 
 // checker holds claims against what a round is about. known is what the run learned of the change.
 func (s Snapshot) checker(h evidence.Reader, known *sanitize.Learned) *evidence.Checker {
-	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike).Shown(s.Brief.Related).Knows(known)
+	return evidence.New(h, s.Range.Head, s.Range.MergeBase, s.Brief.Files).Unsure(s.Alike).Shown(s.Brief.Related).Knows(known).Came(s.Dismissals.came())
 }
 
 // wholeDiscussion is all that people said on the pull request, resolved threads included, for commands that may ask for it. What prloop posted is no part of it, but

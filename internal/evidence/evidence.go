@@ -32,7 +32,8 @@ type Result struct {
 	LineEnd int `json:"lineEnd,omitempty"`
 	// Quoted are the first and the last line of the quote there, zeros where nobody can tell which of several places is meant.
 	Quoted [2]int `json:"quoted,omitzero"`
-	// Altered is true where the file had the quote before, and the change adds these lines, or changes others near them.
+	// Altered is true where the file had the quote before, and the change adds these lines, or changes others near them. So it is where the file had it when a dismissal came
+	// (Came), and has it no more at the base.
 	Altered bool `json:"altered,omitempty"`
 	// Named are the lines that the finding claimed where the quote gave it others, else zeros.
 	Named [2]int `json:"named,omitzero"`
@@ -67,6 +68,8 @@ type Checker struct {
 	unsure []string
 	// known is what the run learned of the change: tools show a mask in its place.
 	known *sanitize.Learned
+	// came are the commits that brought dismissals about a file, by its name there.
+	came map[string][]string
 }
 
 // claim is what of a finding its result depends on.
@@ -118,6 +121,12 @@ func (c *Checker) Unsure(files []string) *Checker {
 // Knows tells the checker which values masks in quotes may stand for beside those that the rules find.
 func (c *Checker) Knows(values *sanitize.Learned) *Checker {
 	c.known = values
+	return c
+}
+
+// Came tells the checker which commits brought dismissals about files, by their names there.
+func (c *Checker) Came(commits map[string][]string) *Checker {
+	c.came = commits
 	return c
 }
 
@@ -294,14 +303,20 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 // nearLines is how far a change is from a quote that it may concern, in lines.
 const nearLines = 10
 
-// altered reports whether a file had what a finding quotes before the change, and the lines that are meant are added by it, or have another change near them.
+// altered reports whether a file had what a finding quotes before the change, and the lines that are meant are added by it, or have another change near them. One that had it when
+// a dismissal came, and lost it before the change, has other code now (threats.md T914).
 func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (bool, error) {
 	bf, changed := c.changed[f.File]
 	if !changed || ev.Status != Verified {
 		return false, nil
 	}
-	was, err := c.Read(ctx, c.base, cmp.Or(bf.OldPath, f.File))
-	if err != nil || !was.Exists || len(spans(fileLines(was.text, true), f.Evidence)) == 0 {
+	name := cmp.Or(bf.OldPath, f.File)
+	if had, err := c.had(ctx, c.base, name, f, ev); err != nil || !had {
+		for _, commit := range c.came[name] {
+			if had, err := c.had(ctx, commit, name, f, ev); err != nil || had {
+				return true, context.Cause(ctx) // where it cannot be read nobody can tell
+			}
+		}
 		return false, err
 	}
 	d, err := diff.Parse(bf.Diff)
@@ -324,6 +339,23 @@ func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (boo
 		}
 	}
 	return false, nil
+}
+
+// had reports whether a file had at a commit what a finding quotes: as it is written there, or as the lines read that it has at the head. A quote that stands neither there nor
+// at the head, but in the diff with its margins, is of nobody knows what.
+func (c *Checker) had(ctx context.Context, commit, name string, f review.Finding, ev Result) (bool, error) {
+	was, err := c.Read(ctx, commit, name)
+	if err != nil || !was.Exists || masked(f.Evidence) {
+		return false, err
+	}
+	head, err := c.Read(ctx, c.head, f.File)
+	switch {
+	case err != nil || len(spans(fileLines(was.text, true), f.Evidence)) > 0 || was.Bears(f.Evidence):
+		return err == nil, err
+	case ev.Quoted[0] == 0:
+		return !head.Bears(f.Evidence), nil
+	}
+	return was.Bears(strings.Join(slices.Collect(head.between(ev.Quoted[0], ev.Quoted[1])), "")), nil
 }
 
 // check establishes the facts about one finding once. A run that is ended checks nothing more.

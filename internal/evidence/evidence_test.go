@@ -356,6 +356,55 @@ func TestLineOfAQuote(t *testing.T) {
 	}
 }
 
+// Code that a file had, and that a change adds again, is altered in each form in which it is quoted (threats.md T886). So is what a file had when a dismissal came, and has lost since
+// (threats.md T914).
+func TestAltered(t *testing.T) {
+	const came = "3333333333333333333333333333333333333333"
+	const guarded, bare = "func ByRole(name string) {\n\tguard(name)\n\trows := query(name)\n\treturn rows\n}\n", "func ByForm(name string) {\n\trows := query(name)\n\treturn rows\n}\n"
+	notes := strings.Repeat("// Note.\n", 2*nearLines)
+	added := strings.ReplaceAll(strings.TrimSuffix(bare, "\n"), "\n", "\n+")
+	line := func(n int) *int { return &n }
+	copied := review.BriefFile{Path: "a.go", Change: "modified", Diff: "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -25 +25,5 @@\n // Note.\n+" + added + "\n"}
+	brought := review.BriefFile{Path: "a.go", Change: "added", Diff: "diff --git a/a.go b/a.go\nnew file mode 100644\n--- /dev/null\n+++ b/a.go\n@@ -0,0 +1,4 @@\n+" + added + "\n"}
+	fresh := copied
+	fresh.Diff = strings.ReplaceAll(copied.Diff, "25", "20")
+	for _, row := range []struct {
+		what       string
+		base, head string
+		change     review.BriefFile
+		line       int
+		quote      string
+		came, want bool
+	}{
+		{"a copy", guarded + notes, guarded + notes + bare, copied, 27, "rows := query(name)", false, true},
+		{"a copy, in margins", guarded + notes, guarded + notes + bare, copied, 27, "+\trows := query(name)\n+\treturn rows", false, true},
+		{"a copy, in margins, at no line of it", guarded + notes, guarded + notes + bare, copied, 3, "+\trows := query(name)\n+\treturn rows", false, true},
+		{"a copy, with its middle left out", guarded + notes, guarded + notes + bare, copied, 27, "rows := query(name)\n...\n}", false, true},
+		{"the code that was there", guarded + notes, guarded + notes + bare, copied, 3, "rows := query(name)", false, false},
+		{"the code that was there, with its middle left out", guarded + notes, guarded + notes + bare, copied, 3, "rows := query(name)\n...\n}", false, false},
+		{"new code", notes, notes + bare, fresh, 22, "rows := query(name)", false, false},
+		{"new code, in margins", notes, notes + bare, fresh, 22, "+\trows := query(name)\n+\treturn rows", false, false},
+		{"new code in a new file", "", bare, brought, 2, "+\trows := query(name)\n+\treturn rows", false, false},
+		{"code in place of what was dismissed", notes, notes + bare, fresh, 22, "rows := query(name)", true, true},
+		{"such code, in margins", notes, notes + bare, fresh, 22, "+\trows := query(name)\n+\treturn rows", true, true},
+		{"such code in a file that was taken away", "", bare, brought, 2, "rows := query(name)", true, true},
+		{"other code there", notes, notes + bare, fresh, 21, "func ByForm(name string) {", true, false},
+	} {
+		history := files{headSHA + ":a.go": row.head, came + ":a.go": guarded}
+		if row.base != "" {
+			history[baseSHA+":a.go"] = row.base
+		}
+		c := New(history, headSHA, baseSHA, []review.BriefFile{row.change})
+		if row.came {
+			c.Came(map[string][]string{"a.go": {came}})
+		}
+		ev, _, err := c.Place(t.Context(), &review.Finding{File: "a.go", Line: line(row.line), Evidence: row.quote}, true)
+		if err != nil || ev.Status != Verified || ev.Altered != row.want {
+			t.Errorf("%s: %+v, %v; want %v", row.what, ev, err, row.want)
+		}
+	}
+}
+
 // Of a quote that is a mask alone nobody knows that it is gone: a secret was taken out of what a finding quotes.
 func TestAMaskAloneIsNotGone(t *testing.T) {
 	c := New(files{headSHA + ":a.go": "package a\n"}, headSHA, baseSHA, nil)
