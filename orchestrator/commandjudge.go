@@ -82,7 +82,5 @@ func (in Inputs) said(h AgentReport) gathered {
 	}
 	slices.SortStableFunc(g.findings, byUrgency)
 	slices.SortStableFunc(g.unverified, func(x, y review.Unverified) int { return byUrgency(x.Finding, y.Finding) })
-	g = g.silence()
-	g.unverified = g.stillAside(g.findings)
-	return g
+	return g.silence()
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/prloop/prloop/consensus"
-	"github.com/prloop/prloop/internal/answer"
 	"github.com/prloop/prloop/internal/objections"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -281,25 +280,6 @@ func (g gathered) found() bool {
 // setAside are the findings that were set aside and are too severe to be passed over (decision 32).
 func (g gathered) setAside() []review.Unverified {
 	return slices.DeleteFunc(slices.Clone(g.unverified), func(u review.Unverified) bool { return !tooGrave(u) })
-}
-
-// stillAside are the findings that were set aside but for what stands for something that could not be read, where a P0 or P1 of the same voice counts: it has to be
-// looked at again anyway. What does not count for its reviewer any more, as people settled it, hides nothing (threats.md T899).
-func (g gathered) stillAside(counting []review.Finding) []review.Unverified {
-	voice := func(s review.Source) string { // the comments analyzer speaks for people
-		if s.Type != "agent" || slices.ContainsFunc(g.in.Reports, func(h AgentReport) bool {
-			r := h.Answer.Receipt
-			return r.Name == s.Name && r.Role == review.RoleCommentsAnalyzer
-		}) {
-			return ""
-		}
-		return s.Name
-	}
-	return slices.DeleteFunc(slices.Clone(g.unverified), func(u review.Unverified) bool {
-		return answer.Unreadable(u.Finding) && slices.ContainsFunc(counting, func(f review.Finding) bool {
-			return f.Priority.Severe() && voice(f.Source) == voice(u.Finding.Source)
-		})
-	})
 }
 
 // setAsideWords say why such findings need a person.

@@ -180,19 +180,12 @@ func threadless(comments []review.Comment, own func(review.Comment) bool, req Re
 	return nil
 }
 
-// threadless is what of that an approval has not heard again: who raised something now that was dismissed has.
+// threadless is what of that an approval tells.
 func (d verdict) threadless() *report.Threadless {
-	if d.outcome != review.Converged || d.in.Snapshot.Threadless == nil {
+	if d.outcome != review.Converged {
 		return nil
 	}
-	t := *d.in.Snapshot.Threadless
-	t.By = slices.DeleteFunc(slices.Clone(t.By), func(name string) bool {
-		return slices.ContainsFunc(d.dismissed, func(x review.Dismissed) bool { return objections.Grave(x.Finding) && x.Finding.Source.Name == name })
-	})
-	if len(t.By) == 0 {
-		return nil
-	}
-	return &t
+	return d.in.Snapshot.Threadless
 }
 
 // recordedRaisers are who raised something grave, by the record, as markers name them: in the runs about a pull request since one converged, and in those about the head, which

@@ -227,6 +227,12 @@ func TestAnApprovalTellsOfWhatHasNoThread(t *testing.T) {
 	if j := Judge(in); j.Result.Outcome != review.Converged || !strings.Contains(j.Report, want) {
 		t.Errorf("%s:\n%s", j.Result.Outcome, j.Report)
 	}
+	d := verdict{outcome: review.Converged}
+	d.in.Snapshot.Threadless = &report.Threadless{By: []string{"one"}}
+	d.dismissed = []review.Dismissed{{Finding: saidBy("one", foundAt(review.P0, 9, ""), "SQL is built of a name")}}
+	if d.threadless() == nil {
+		t.Error("another finding that people dismissed takes the word away")
+	}
 	in = raised([]review.Finding{saidBy("one", foundAt(review.P1, 9, ""), "Mean of an empty list divides by zero")})
 	in.Snapshot.Threadless = &report.Threadless{By: []string{"one"}}
 	if j := Judge(in); strings.Contains(j.Report, "it has no thread") {

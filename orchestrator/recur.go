@@ -30,7 +30,6 @@ func match(said gathered) matched {
 	m := matched{gathered: said}
 	m.findings = caused(said.findings, in.Written)
 	m.groups = identity.Join(m.findings)
-	m.unverified = m.stillAside(m.supported().counting)
 	m.same = returning(in.Earlier, m.findings, m.groups)
 	returned, numbers := map[int]bool{}, 0
 	for _, t := range in.Earlier {

@@ -97,7 +97,6 @@ func (l *Loop) sort(ctx context.Context, plan AgentPlan, o review.JobOrder, w *r
 			c.Findings = append(c.Findings, f)
 		}
 	}
-	w.Unverified = gathered{unverified: w.Unverified}.stillAside(c.Findings)
 	w.Answer.Receipt.Findings = len(c.Findings)
 	return nil
 }

@@ -29,11 +29,8 @@ func TestWordsOfAReport(t *testing.T) {
 			},
 			[]string{"evidence is not in the file"},
 		},
-		"what could not be read is passed over where a P1 of the same reviewer counts (threats.md T899)": {
-			[]AgentReport{answered("alpha", found(review.P1, leak), unread), answered("beta")}, []string{"1 finding is P1 (critical)"}, []string{"For a person", "could not be read", "set aside"},
-		},
-		"and stays where one of another does": {
-			[]AgentReport{answered("alpha", found(review.P1, leak)), answered("beta", unread)}, []string{"**For a person to decide:** 1 finding set aside"}, nil,
+		"what could not be read is told of where a P1 of the same reviewer counts (threats.md T899)": {
+			[]AgentReport{answered("alpha", found(review.P1, leak), unread), answered("beta")}, []string{"1 finding is P1 (critical)", "**For a person to decide:** 1 finding set aside"}, nil,
 		},
 		"a P2 set aside needs nobody": {
 			[]AgentReport{answered("alpha"), {Answer: answered("beta", found(review.P2, leak)).Answer, Evidence: []evidence.Result{{Status: evidence.False, Reason: "quotes code that is not there"}}}},
