@@ -319,6 +319,9 @@ func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (boo
 		}
 		return false, err
 	}
+	if same, err := c.moved(ctx, bf, f.File); err != nil || same {
+		return false, err
+	}
 	d, err := diff.Parse(bf.Diff)
 	if err != nil || len(d.Files) == 0 || ev.Quoted[0] == 0 {
 		return true, nil //nolint:nilerr // nobody can tell
@@ -339,6 +342,19 @@ func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (boo
 		}
 	}
 	return false, nil
+}
+
+// moved reports whether the change gives a file another name and nothing else, though its text may be given as if it were new (decision 30).
+func (c *Checker) moved(ctx context.Context, bf review.BriefFile, name string) (bool, error) {
+	if bf.OldPath == "" {
+		return false, nil
+	}
+	was, err := c.Read(ctx, c.base, bf.OldPath)
+	if err != nil {
+		return false, err
+	}
+	is, err := c.Read(ctx, c.head, name)
+	return err == nil && was.Exists && is.Exists && was.text != nil && is.text != nil && was.text.text == is.text.text, err
 }
 
 // had reports whether a file had at a commit what a finding quotes: as it is written there, or as the lines read that it has at the head. A quote that stands neither there nor

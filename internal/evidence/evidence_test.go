@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -366,6 +367,8 @@ func TestAltered(t *testing.T) {
 	line := func(n int) *int { return &n }
 	copied := review.BriefFile{Path: "a.go", Change: "modified", Diff: "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -25 +25,5 @@\n // Note.\n+" + added + "\n"}
 	brought := review.BriefFile{Path: "a.go", Change: "added", Diff: "diff --git a/a.go b/a.go\nnew file mode 100644\n--- /dev/null\n+++ b/a.go\n@@ -0,0 +1,4 @@\n+" + added + "\n"}
+	renamed := brought
+	renamed.OldPath, renamed.Change = "examples/a.go", "renamed"
 	fresh := copied
 	fresh.Diff = strings.ReplaceAll(copied.Diff, "25", "20")
 	for _, row := range []struct {
@@ -388,11 +391,13 @@ func TestAltered(t *testing.T) {
 		{"code in place of what was dismissed", notes, notes + bare, fresh, 22, "rows := query(name)", true, true},
 		{"such code, in margins", notes, notes + bare, fresh, 22, "+\trows := query(name)\n+\treturn rows", true, true},
 		{"such code in a file that was taken away", "", bare, brought, 2, "rows := query(name)", true, true},
+		{"a file that gets another name alone, given whole", bare, bare, renamed, 2, "rows := query(name)", false, false},
+		{"one with a change, given whole", guarded, bare, renamed, 2, "rows := query(name)", false, true},
 		{"other code there", notes, notes + bare, fresh, 21, "func ByForm(name string) {", true, false},
 	} {
 		history := files{headSHA + ":a.go": row.head, came + ":a.go": guarded}
 		if row.base != "" {
-			history[baseSHA+":a.go"] = row.base
+			history[baseSHA+":"+cmp.Or(row.change.OldPath, "a.go")] = row.base
 		}
 		c := New(history, headSHA, baseSHA, []review.BriefFile{row.change})
 		if row.came {
