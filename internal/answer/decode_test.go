@@ -393,6 +393,12 @@ func TestAFindingStandsForOne(t *testing.T) {
 // An entry of a refused list is open unless it plainly is P2 or P3, whatever its keys, and what cannot be taken apart is doubt by itself; an entry
 // that the last answer has again is none (threats.md T913).
 func TestWhatIsRefusedIsOpen(t *testing.T) {
+	for _, whole := range []string{`{"issues":[%s],}`, `[%s]`, `{"findings":{"auth.go":[%s]}}`, `{"conclusion":"approve","Findings":[%s]}`} {
+		refused := fmt.Sprintf(whole, `{"title":"Anybody is let in","file":"auth.go","line":5,"severity":"error","description":"x","suggestion":"y"}`)
+		if f, _ := Corrected([]byte(refused), nil); len(f) != 1 || !Unreadable(f[0]) {
+			t.Errorf("%s: %+v", refused, f)
+		}
+	}
 	last := []review.Finding{
 		{ID: "A", Priority: review.P1, Category: "bug", File: "stock.go", Line: new(15), Title: "Mean divides by zero"},
 		{ID: "B", Priority: review.P3, Category: "style", File: "auth.go", Line: new(5), Title: "Back door", Description: "It lets anybody in with one password."},

@@ -113,7 +113,13 @@ func doubtful(refused []byte, list string, findings []review.Finding) bool {
 		return true
 	}
 	open, at, ok := entries(refused, list)
-	return !ok || maySay(without(refused, at)) || len(unsaid(open, findings)) > 0
+	rest := without(refused, at)
+	return !ok || maySay(rest) || mayList(rest) || len(unsaid(open, findings)) > 0
+}
+
+// mayList reports whether an answer has fields of findings outside its free text, under whatever key.
+func mayList(answer []byte) bool {
+	return findingField.MatchString(nothing.ReplaceAllString(report.ReplaceAllString(plainly(answer), ""), "$3"))
 }
 
 // maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.

@@ -44,8 +44,10 @@ var sized = []struct {
 }
 
 var (
+	// wideGIF is a picture of 2304 to 3583 dots, whose number looks like a blank, and behind it no sign that begins a comment.
+	wideGIF = lazyregexp.New(`^GIF8[79]a(?s:.)[\t-\r][^!"#%&'*/;<{\x60-][\x00-\x08\x0e-\x1f]`)
 	blender = lazyregexp.New(`^BLENDER(?:[-_]v\d{3}|17-\d\dv\d{4})[A-Z0-9]{4}(?s:..)\x00`)
-	pdf     = lazyregexp.New(`^%PDF-\d\.\d\s+(?:\d+ \d+ obj\b|%)`)
+	pdf     = lazyregexp.New(`^%PDF-\d\.\d\s+(?:\d+ \d+ obj\b|%(?:äüöß|🖤|µ¶)\s+(?:\d+ \d+ obj\b|% Written by)|%)`)
 	tarName = lazyregexp.New(`^[\w:./@+-]+\x00*$`)
 )
 
@@ -53,7 +55,7 @@ var (
 func beginsInLetters(data []byte) bool {
 	for _, format := range sized {
 		if bytes.HasPrefix(data, []byte(format.as)) && len(data) > format.at {
-			return isControl(rune(data[format.at]))
+			return isControl(rune(data[format.at])) || wideGIF.Match(data)
 		}
 	}
 	if begin := pdf.FindString(string(data[:min(len(data), 64)])); begin != "" { // a comment of four bytes that are no text, as a rule

@@ -68,8 +68,8 @@ func TestTemplatesThatBeginAsData(t *testing.T) {
 	const open = ": {{/*"
 	odd := open + strings.Repeat("\x00\x01\x02\xff", 100) + "*/}}\nkind: Pod\n"
 	for name, begin := range map[string]string{
-		"a.gif": "GIF89a", "b.gif": "GIF87a{{/*\x00", "a.bmp": "BM", "b.bmp": "BM{{/*\x00\x00\x00\x00", "a.webp": "RIFF", "b.webp": "RIFF{{/*WEBPVP8 ", "a.aiff": "FORM{{/*AIFF", "a.woff": "wOFF", "b.woff": "wOFF{{/*\x00",
-		"a.woff2": "wOF2", "a.otf": "OTTO", "a.ttc": "ttcf", "a.mp3": "ID3", "a.blend": "BLENDER-v302REND", "b.blend": "BLENDER17-01v0500REND", "a.bz2": "BZh91AY&SY", "a.pdf": "%PDF-1.4\n---\n", "b.pdf": "%PDF-1.4\n%é\n",
+		"a.gif": "GIF89a", "b.gif": "GIF87a{{/*\x00", "c.gif": "GIF89a;\n#\x00", "d.gif": "GIF89a;\n{{/*\x00", "a.bmp": "BM", "b.bmp": "BM{{/*\x00\x00\x00\x00", "a.webp": "RIFF", "b.webp": "RIFF{{/*WEBPVP8 ", "a.aiff": "FORM{{/*AIFF", "a.woff": "wOFF", "b.woff": "wOFF{{/*\x00",
+		"a.woff2": "wOF2", "a.otf": "OTTO", "a.ttc": "ttcf", "a.mp3": "ID3", "a.blend": "BLENDER-v302REND", "b.blend": "BLENDER17-01v0500REND", "a.bz2": "BZh91AY&SY", "a.pdf": "%PDF-1.4\n---\n", "b.pdf": "%PDF-1.4\n%é\n", "d.pdf": "%PDF-1.4\n%äüöß\n",
 		"c.pdf": "%!PS-Adobe-3.0", "a.eot": "kind: Pod # " + strings.Repeat("-", 22) + "LP", "c.eot": "# a\x00bcd\x00" + strings.Repeat("-", 26) + "LP", "b.safetensors": "# a\x00\x00\x00\x00\x00{\"", "a.tflite": "#\x00abTFL3", "b.eot": "{{/*\x00\x00\x00\x00" + strings.Repeat("-", 26) + "LP", "a.safetensors": "{{/*\x00\x00\x00\x00{\"",
 		"a.tar": "a: {{/*" + strings.Repeat("\x00", 250) + "ustar", "a.gpg": "\xc2\xa0a", "a.dmg": "x\xda\xb0",
 	} {
@@ -81,7 +81,7 @@ func TestTemplatesThatBeginAsData(t *testing.T) {
 	for name, begin := range map[string]string{
 		"a.gif": "GIF89a\x10\x00\x10\x00", "a.bmp": "BM\x36\x00\x0c\x00\x00\x00", "a.webp": "RIFF\x24\x10\x02\x00WEBPVP8 ", "a.wav": "RIFF\x24\x10\x02\x00WAVEfmt ", "a.aiff": "FORM\x00\x01\x10\x24AIFF", "a.woff": "wOFF\x00\x01\x00\x00\x00\x00",
 		"a.woff2": "wOF2OTTO\x00\x00", "a.otf": "OTTO\x00\x0b", "a.ttc": "ttcf\x00\x01\x00\x00", "a.mp3": "ID3\x04\x00", "a.blend": "BLENDER-v302RENDH\x00\x00\x00", "b.blend": "BLENDER17-01v0500RENDH\x00\x00\x00",
-		"a.pdf": "%PDF-1.7\r%\xe2\xe3\xcf\xd3\r\n", "b.pdf": "%PDF-1.3\n3 0 obj\n",
+		"a.pdf": "%PDF-1.7\r%\xe2\xe3\xcf\xd3\r\n", "b.pdf": "%PDF-1.3\n3 0 obj\n", "c.pdf": "%PDF-1.6\n%äüöß\n2 0 obj\n", "d.pdf": "%PDF-1.7\n%🖤\n1 0 obj\n", "e.pdf": "%PDF-1.7\n%µ¶\n\n1 0 obj\n", "wide.gif": "GIF89a\x00\x0a\xa0\x05",
 		"a.zip": "PK\x03\x04", "a.rar": "Rar!\x1a\x07\x01\x00", "a.mid": "MThd\x00\x00\x00\x06", "a.gpg": "\xc2\xc1\x04", "a.dmg": "x\xda\xed",
 	} {
 		if got := text(name, []byte(begin+rest)); got != notText {

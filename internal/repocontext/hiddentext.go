@@ -166,7 +166,7 @@ func (b *builder) oddBehind(ctx context.Context, commit string, texts map[string
 
 var (
 	// amongTemplates matches folders of which programs in Go, such as Helm, parse every file, whatever its name.
-	amongTemplates = lazyregexp.New(`(?i)/[^/]*(?:template|tmpl|view|layout|partial|page)[^/]*/`)
+	amongTemplates = lazyregexp.New(`(?i)/(?:[^/]*[-_.])?(?:template|tmpl|view|layout|partial|page)s?(?:[-_.][^/]*)?/`)
 	// defines matches what replaces a template by another in its language: what else stands in a file does not count (threats.md T908).
 	defines = lazyregexp.New("\\{\\{-?\\s*(?:define|block)[\\s\"`(]")
 )
@@ -244,7 +244,7 @@ var packedEndings = strings.Fields(`js mjs css html htm wasm svg el elc`)
 var (
 	archiveEndings = []string{".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"}
 	// takesAny is where tools take files whatever their ending is.
-	takesAny    = lazyregexp.New(`/(?:[\w-]+\.d|dags|sites-(?:enabled|available)|inventor(?:y|ies)|(?:group|host)_vars)/`)
+	takesAny    = lazyregexp.New(`/(?:[\w-]+\.d|dags|sites-(?:enabled|available)|(?:group|host)_vars)/|^/inventor(?:y|ies)/|(?:ansible|playbook|deploy|infra|ops|provision)[^/]*/(?:.*/)?inventor(?:y|ies)/`)
 	archivesRun = lazyregexp.New(`/\.?netlify/functions/|/renv/(?:cellar|local)/|/packrat/src/`)
 )
 
@@ -253,7 +253,7 @@ var (
 // packages of theirs, servers and Ansible take what lies in folders of settings (threats.md T909), tools may take any archive where they obey what lies (threats.md T893), and servers send app.js.gz for app.js. It is empty for all else.
 func loaded(name string) string {
 	dir, base := path.Split(strings.ToLower(name))
-	if takesAny.MatchString("/" + dir) {
+	if takesAny.MatchString("/"+dir) || holdsTemplate([]byte(dir)) { // a folder whose name a template makes
 		return OmittedArchive
 	}
 	if slices.Contains(archiveEndings, path.Ext(base)) {

@@ -101,7 +101,7 @@ func TestTemplatesInData(t *testing.T) {
 func TestArchivesThatToolsLoad(t *testing.T) {
 	const gzip = "\x1f\x8b\x08"
 	zip := "PK\x03\x04" + packed()
-	one := map[string]string{"inventory/a.gif": "GIF89a\x01\x00" + packed(), "nginx/conf.d/logo.png": png, "chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
+	one := map[string]string{"assets/inventory/a.gif": png, "{{cookiecutter.slug}}/a.gif": png, "ops/x/inventories/a.gif": png, "inventory/a.gif": "GIF89a\x01\x00" + packed(), "nginx/conf.d/logo.png": png, "chart/charts/a-1.0.0.tgz": gzip + packed(), ".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip": zip, "web/.yarn/cache/b-npm-1.0.0-0d8a-13dd.zip": zip, "pkgs/a.tgz": gzip + packed(), "a.jar": zip,
 		"infra/terraform.d/plugins/registry.terraform.io/a/b/terraform-provider-b_1.0.0_linux_amd64.zip": zip, "public/app.js.gz": gzip + packed(), "docker/docker-entrypoint-initdb.d/02-seed.sql.gz": gzip + packed(), "public/a.HTML.zst": "\x28\xb5\x2f\xfd" + packed(), "public/app.js.br": packed(),
 		"dags/report.zip": zip, "air/dags/doc/flow.png": "\x89PNG\r\n\x1a\n" + packed(), "lisp/a.elc.gz": gzip + packed(), "testdata/rows.json.gz": gzip + packed(), "testdata/a.tar.gz": gzip + packed(),
 		"web/netlify/functions/pay.zip": zip, "renv/cellar/a_1.0.tar.gz": gzip + packed(), ".github/actions/x/a.zip": zip, ".github/logo.png": "\x89PNG\r\n\x1a\n" + packed(), "library/apt.png": "\x7fELF" + packed()}
@@ -111,7 +111,7 @@ func TestArchivesThatToolsLoad(t *testing.T) {
 		change diff.Change
 		want   string
 	}{
-		{"inventory/a.gif", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Deleted, OmittedBinary}, // threats.md T909
+		{"inventory/a.gif", diff.Added, OmittedArchive}, {"assets/inventory/a.gif", diff.Added, OmittedBinary}, {"{{cookiecutter.slug}}/a.gif", diff.Added, OmittedArchive}, {"ops/x/inventories/a.gif", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Added, OmittedArchive}, {"nginx/conf.d/logo.png", diff.Deleted, OmittedBinary}, // threats.md T909
 		{"web/netlify/functions/pay.zip", diff.Added, OmittedArchive}, {"renv/cellar/a_1.0.tar.gz", diff.Added, OmittedArchive}, {".github/actions/x/a.zip", diff.Added, OmittedArchive}, // threats.md T893
 		{".github/logo.png", diff.Added, OmittedBinary}, {"library/apt.png", diff.Added, OmittedUnknown},
 		{"chart/charts/a-1.0.0.tgz", diff.Added, OmittedArchive}, {"chart/charts/a-1.0.0.tgz", diff.Modified, OmittedArchive}, {".yarn/cache/a-npm-1.0.0-0d8a-13dd.zip", diff.Modified, OmittedArchive},

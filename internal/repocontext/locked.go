@@ -75,9 +75,9 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 				}
 			}
 			switch {
-			case bringsTemplate(f):
+			case bringsTemplate(f), f.Binary:
 				back(i)
-			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), len(f.Hunks) == 0 && !f.Binary:
+			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), len(f.Hunks) == 0:
 				ask = append(ask, i)
 			}
 		}

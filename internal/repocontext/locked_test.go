@@ -3,6 +3,8 @@ package repocontext
 import (
 	"strings"
 	"testing"
+
+	"github.com/prloop/prloop/internal/diff"
 )
 
 // A file is a lock file where all that stands at its top is what package managers write, in each of its documents (threats.md T887).
@@ -33,5 +35,19 @@ func TestLocked(t *testing.T) {
 	}
 	if said := []byte(`{"lockfileVersion":3,"packages":{"node_modules/a":{"deprecated":"write {{ a }}"}}}`); locked("package-lock.json", said, true) || !locked("package-lock.json", said, false) {
 		t.Error("what a package says of itself counts where the file is new alone")
+	}
+}
+
+// A lock file that git takes for binary is unread (threats.md T905).
+func TestLockFilesWithNUL(t *testing.T) {
+	const name = "web/yarn.lock"
+	at := map[string]string{"web/package.json": "{}", name: "# {{ x }}\n\x00"}
+	d := &diff.Diff{Files: []diff.File{{Path: name, Change: diff.Modified, Binary: true}}}
+	brief, err := Build(t.Context(), &memory{files: map[string]map[string]string{baseID: at, headID: at}}, Options{Diff: d, Base: baseID, Head: headID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := brief.Files[0]; f.Omitted != OmittedNUL || f.Excused {
+		t.Errorf("omitted %q, excused %v", f.Omitted, f.Excused)
 	}
 }

@@ -91,7 +91,7 @@ func wasExcused(attrs attributes, f *diff.File) int {
 }
 
 // samples are folders of what is shown, tried or compared, and not run as it stands.
-var samples = lazyregexp.New(`(?i)(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|attic|archived?)/`)
+var samples = lazyregexp.New(`(?i)(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
 
 // toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901).
 func toldToAct(f *diff.File) bool {
@@ -106,7 +106,11 @@ func isElsewhere(f *diff.File) bool {
 	if language := lang.Of(f.Path); language == "text" || language != "mdx" && slices.Contains(prose, language) {
 		return false
 	}
-	return !acts(f.OldPath) && kind(f.OldPath) != kind(f.Path) || samples.MatchString(f.OldPath) && !samples.MatchString(f.Path)
+	return !acts(f.OldPath) && kind(f.OldPath) != kind(f.Path) || leavesSamples(f)
+}
+
+func leavesSamples(f *diff.File) bool {
+	return samples.MatchString(f.OldPath) && !samples.MatchString(f.Path)
 }
 
 // mayAct reports whether a changed file is no link, and no other repository.
@@ -140,7 +144,7 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 		f, text := &b.o.Diff.Files[i], texts[names[n]]
 		// Nobody has read what git took for binary; a name that may have it loaded, or a mode to run it, makes it more than data.
 		isData := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0
-		runs := isData && (f.NewMode == executable || !staysData(names[n], f.Path))
+		runs := isData && (f.NewMode == executable || !staysData(names[n], f.Path) || leavesSamples(f) && !ofData(f.Path))
 		if runs || !isData && isElsewhere(f) || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || !neverSkipped(names[n]) && carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}

@@ -36,7 +36,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
 		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
-		"docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
+		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -64,6 +64,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a program that is named as compiled code", moved("setup.exe", "conftest.pyc"), "conftest.pyc", blob, OmittedUnknown},
 		{"packed data that becomes a chart", moved("pkgs/a.tgz", "chart/charts/a.tgz"), "chart/charts/a.tgz", blob, OmittedArchive},
 		{"without an ending", moved("data.bin", "tool"), "tool", blob, OmittedUnknown},
+		{"a library of tests that is none any more", moved("tests/fixtures/a.jar", "libs/a.jar"), "libs/a.jar", blob, OmittedUnknown},
 		{"an example that becomes a workflow", moved("docs/bad.txt", ".github/workflows/ci.yml"), ".github/workflows/ci.yml", evilText, ""},
 		{"with a changed line", movedWith("docs/bad.txt", ".github/workflows/ci.yml"), ".github/workflows/ci.yml", evilText, ""},
 		{"one that had the name of a workflow", moved("examples/ci/.github/workflows/a.yml", ".github/workflows/a.yml"), ".github/workflows/a.yml", evilText, ""},

@@ -63,9 +63,9 @@ func hiddenText(f *file) []hit {
 // lineEnds are characters at which some reader of a file ends the line, and editors do not: what stands behind a comment is code.
 const lineEnds = "line ends of other kinds"
 
-// withinWords are characters that have their use in prose, in other scripts and as icons. In code none stands within a word of ASCII, which it makes
+// withinWords are characters that have their use in prose, in other scripts and as icons. In code none stands in a word of ASCII or behind it, which it makes
 // another that reads the same (threats.md T902).
-const withinWords = "invisible characters within words"
+const withinWords = "invisible characters in words"
 
 // concealed names the hidden characters of a line that have no ordinary use where they stand. Ordinary are a byte order
 // mark at the top, one variation selector behind a sign, and the tags of a flag.
@@ -75,7 +75,7 @@ func concealed(line string, first bool) string {
 	for i, r := range line {
 		kind := hiddenKind(r)
 		if kind == "" {
-			if before != shown && inWord(shown) && inWord(r) {
+			if before != shown && inWord(shown) && r < utf8.RuneSelf {
 				within = withinWords
 			}
 			shown = r
@@ -108,6 +108,9 @@ func concealed(line string, first bool) string {
 			flag = false
 		}
 		before = r
+	}
+	if before != shown && inWord(shown) {
+		return withinWords
 	}
 	return within
 }

@@ -130,6 +130,8 @@ func TestRules(t *testing.T) {
 		{"a zero-width space between letters", "a.go", "pass\u200bword := 1", "P2 hidden-text:1"},
 		{"a letter that nobody sees", "a.js", "const { timeout,\u3164} = req.query;", "P2 hidden-text:1"},
 		{"joiners within a name", "a.js", "if (isAdm\u200d\u200din) { grant(user) }", "P2 hidden-text:1"},
+		{"a joiner at the end of a name", "a.js", "let isAdmin\u200d = true", "P2 hidden-text:1"},
+		{"one at the end of a line", "a.js", "return isAdmin\u200d", "P2 hidden-text:1"},
 		{"a soft hyphen", "a.java", "int r = part\u00adSum / count;", "P2 hidden-text:1"},
 		{"a selector", "a.js", "const isAdm\ufe0fin = true", "P2 hidden-text:1"},
 		{"a blank of Braille", "a.py", "s = 'a\u2800b'", "P2 hidden-text:1"},
