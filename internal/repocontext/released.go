@@ -47,6 +47,8 @@ func (b *builder) release(ctx context.Context, attrs attributes) error {
 		switch was := wasExcused(attrs, f); {
 		case was == excusedSurely, toldToAct(f):
 			left = append(left, i)
+		case was == excusedNot && f.OldPath != "" && len(f.Hunks) == 0 && ofData(f.OldPath): // what it is decides its new place too (threats.md T908)
+			bf.Omitted = OmittedBinary
 		case was == excusedPerhaps, isElsewhere(f):
 			ask = append(ask, i)
 		}

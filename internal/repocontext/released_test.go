@@ -248,3 +248,21 @@ func TestLinksAreFollowedWithinBounds(t *testing.T) {
 		}
 	}
 }
+
+// Data that gets another name and stays data is looked at as what it is there, and named as new data is (threats.md T908).
+func TestDataThatMoves(t *testing.T) {
+	define := png + packed() + "{{ define `a` }}"
+	for _, row := range []struct{ says, from, to, data, want string }{
+		{"a picture", "docs/a.png", "assets/a.png", png, OmittedBinary},
+		{"a picture that defines a template", "docs/a.png", "chart/templates/_a.png", define, OmittedNUL},
+		{"translations with a program as their rule", "docs/flag.png", "locale/de/a.mo", withPlural("nplurals=2; plural=system(1);"), OmittedNUL},
+		{"translations", "po/de.mo", "locale/de/a.mo", withPlural("nplurals=2; plural=n != 1;"), OmittedBinary},
+		{"an archive that goes where a tool loads it", "docs/a.zip", "dags/a.zip", "PK\x03\x04" + packed(), OmittedArchive},
+	} {
+		src := &memory{files: map[string]map[string]string{baseID: {row.from: row.data}, headID: {row.to: row.data}}}
+		f := build(t, src, moved(row.from, row.to), Options{}).Files[0]
+		if f.Omitted != row.want || f.Excused != (row.want == OmittedBinary) {
+			t.Errorf("%s: omitted %q, excused %v; want %q", row.says, f.Omitted, f.Excused, row.want)
+		}
+	}
+}
