@@ -159,8 +159,8 @@ func newestRaised(comments []review.Comment, own, ours func(review.Comment) bool
 	return names, since
 }
 
-// threadless is what the newest report of an earlier run leaves open that has no thread, by the reviewers of now, nil for nothing: the run of a report tells itself what is gone since its
-// round before.
+// threadless is what the newest report of an earlier run leaves open that has no thread, by the reviewers of now, nil for nothing. Reports of this run are not asked: a verdict that is
+// composed again would find its own.
 func threadless(comments []review.Comment, own func(review.Comment) bool, req Request, base string) *report.Threadless {
 	earlier := func(c review.Comment) bool {
 		m, _ := sanitize.ParseMarker(c.Body)

@@ -15,6 +15,18 @@ import (
 
 const cutP0 = `{"agent":"one","prNumber":7,"findings":[{"id":"A","priority":"P0","title":"It runs wha`
 
+// refused is the error of a review whose answers stay invalid.
+func refused(t *testing.T, rules []fakemodel.Rule) *InvalidError {
+	t.Helper()
+	r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
+	_, err := Review(t.Context(), task(), r.options, r.emit)
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		t.Fatalf("err %v", err)
+	}
+	return invalid
+}
+
 // longP0 is long enough for a stream of it to break off in the middle.
 var longP0 = cutP0 + strings.Repeat("t it is sent ", 100)
 
@@ -35,12 +47,7 @@ func TestWhatAModelMayHaveSaidIsHandedOn(t *testing.T) {
 		"cut, then the content filter":     {{Call: 1, Answer: cut("length")}, {Answer: fakemodel.Answer{Text: "x", Finish: "content_filter"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
-			_, err := Review(t.Context(), task(), r.options, r.emit)
-			var invalid *InvalidError
-			if !errors.As(err, &invalid) {
-				t.Fatalf("err %v", err)
-			}
+			invalid := refused(t, rules)
 			kept, _ := answer.SalvageReviewer(invalid.Raw)
 			if len(kept) != 1 || !answer.Unreadable(kept[0]) {
 				t.Errorf("%q leaves %+v", invalid.Raw, kept)
@@ -63,12 +70,7 @@ func TestAKeptP2HidesNoP0(t *testing.T) {
 		"of one at the limit":     {{Call: 1, Answer: fakemodel.Answer{Text: cutP0, Finish: "length"}}, last},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
-			_, err := Review(t.Context(), task(), r.options, r.emit)
-			var invalid *InvalidError
-			if !errors.As(err, &invalid) {
-				t.Fatalf("err %v", err)
-			}
+			invalid := refused(t, rules)
 			kept, _ := answer.SalvageReviewer(invalid.Raw)
 			if !slices.ContainsFunc(kept, func(f review.Finding) bool { return f.Priority == review.P0 }) {
 				t.Errorf("%q", brief(kept))
@@ -92,12 +94,7 @@ func TestAKeptP1HidesNoP0(t *testing.T) {
 		"of one at the limit":     {{Call: 1, Answer: fakemodel.Answer{Text: both.Text, Finish: "length"}}, {Answer: broken(a)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := setup(t, fakemodel.Script{Rules: rules}, review.Limits{})
-			_, err := Review(t.Context(), task(), r.options, r.emit)
-			var invalid *InvalidError
-			if !errors.As(err, &invalid) {
-				t.Fatalf("err %v", err)
-			}
+			invalid := refused(t, rules)
 			if got := brief(salvaged(invalid)); len(got) != 2 || !strings.HasPrefix(got[0], "A ") || !strings.HasPrefix(got[1], "B ") {
 				t.Errorf("%q", got)
 			}
