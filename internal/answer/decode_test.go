@@ -427,6 +427,7 @@ func TestWhatIsRefusedIsOpen(t *testing.T) {
 		{`"Back door in auth.go:5"`, false, false},
 		{`["kritisch","auth.go",5,"Back door"]`, false, false},
 		{`{"finding":{"priority":"kritisch","title":"Back door","file":"auth.go"}}`, false, false},
+		{`{"finding":{"priority":"kritisch","title":"Back door"},"priority":"P3","location":{"file":"auth.go"}}`, false, false},
 		{`{"priority":"P1","title":"Back door",` + place + `,"score":"x"}`, false, false},
 		{`{"priority":"critical","title":"Mean divides by zero","file":"stock.go"}`, true, false},
 		{`{"priority":"blocking","title":"Mean divides by zero","file":"stock.go"}`, false, false},

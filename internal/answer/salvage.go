@@ -205,11 +205,11 @@ func entry(object []byte) (f review.Finding, plain, ok bool) {
 func fields(object []byte, each func(name string, value any)) (whole, ok bool) {
 	object = bytes.Map(func(r rune) rune { return max(r, ' ') }, object) // a line break within a text hides nothing
 	dec := json.NewDecoder(bytes.NewReader(object))
-	_, err := dec.Token()
+	_, _ = dec.Token() // the brace that it begins with
 	for whole, ok = true, true; ; {
-		var key json.Token
 		var raw json.RawMessage
-		if key, err = dec.Token(); key == json.Delim('}') {
+		key, err := dec.Token()
+		if key == json.Delim('}') {
 			return whole, ok
 		} else if err == nil {
 			err = dec.Decode(&raw)
@@ -221,7 +221,8 @@ func fields(object []byte, each func(name string, value any)) (whole, ok bool) {
 		_ = json.Unmarshal(raw, &value) // it is one
 		switch name := strings.ToLower(key.(string)); {
 		case name == "location" && raw[0] == '{':
-			_, ok = fields(raw, each)
+			_, inner := fields(raw, each)
+			ok = ok && inner
 		case name == "source" || name == "cause" || value == nil:
 		case raw[0] != '"' && bytes.IndexByte(raw, '{') >= 0:
 			ok = false
