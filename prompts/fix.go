@@ -101,9 +101,9 @@ func refusals(list []review.Refusal) string {
 	return b.String()
 }
 
-// logged is what a verify command came to.
+// logged is what a verify command came to. How long it took stands there only if that is what is wrong: the same failure is told in the same words.
 func logged(c review.Check) string {
-	what := fmt.Sprintf("exit status %d after %.0f seconds", c.ExitCode, c.Seconds)
+	what := fmt.Sprintf("exit status %d", c.ExitCode)
 	if c.State == review.CheckTimeout {
 		what = fmt.Sprintf("did not end within %.0f seconds", c.Seconds)
 	}

@@ -66,8 +66,8 @@ func checksOf(all []review.Check) string {
 		switch {
 		case c.State == review.CheckSkipped:
 			b.WriteString(", because it does not pass on the reviewed head either")
-		case c.ExitCode != 0:
-			fmt.Fprintf(&b, ", exit status %d after %.0f seconds", c.ExitCode, c.Seconds)
+		case c.ExitCode > 0:
+			fmt.Fprintf(&b, ", exit status %d", c.ExitCode)
 		}
 		b.WriteString("\n")
 		if c.Good() {
