@@ -304,7 +304,7 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 const nearLines = 10
 
 // altered reports whether a file had what a finding quotes before the change, and the lines that are meant are added by it, or have another change near them. One that had it when
-// a dismissal came, and lost it before the change, has other code now (threats.md T914).
+// a dismissal came, by its name or by the one that the change takes from it, and lost it before the change, has other code now (threats.md T914).
 func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (bool, error) {
 	bf, changed := c.changed[f.File]
 	if !changed || ev.Status != Verified {
@@ -312,9 +312,11 @@ func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (boo
 	}
 	name := cmp.Or(bf.OldPath, f.File)
 	if had, err := c.had(ctx, c.base, name, f, ev); err != nil || !had {
-		for _, commit := range c.came[name] {
-			if had, err := c.had(ctx, commit, name, f, ev); err != nil || had {
-				return true, context.Cause(ctx) // where it cannot be read nobody can tell
+		for _, n := range slices.Compact([]string{f.File, name}) {
+			for _, commit := range c.came[n] {
+				if had, err := c.had(ctx, commit, n, f, ev); err != nil || had {
+					return true, context.Cause(ctx) // where it cannot be read nobody can tell
+				}
 			}
 		}
 		return false, err

@@ -371,6 +371,8 @@ func TestAltered(t *testing.T) {
 	renamed.OldPath, renamed.Change = "examples/a.go", "renamed"
 	fresh := copied
 	fresh.Diff = strings.ReplaceAll(copied.Diff, "25", "20")
+	taken := fresh
+	taken.OldPath, taken.Change = "b.go", "renamed"
 	for _, row := range []struct {
 		what       string
 		base, head string
@@ -393,6 +395,7 @@ func TestAltered(t *testing.T) {
 		{"such code in a file that was taken away", "", bare, brought, 2, "rows := query(name)", true, true},
 		{"a file that gets another name alone, given whole", bare, bare, renamed, 2, "rows := query(name)", false, false},
 		{"one with a change, given whole", guarded, bare, renamed, 2, "rows := query(name)", false, true},
+		{"such code in a file that takes the name of one that was taken away", notes, notes + bare, taken, 22, "rows := query(name)", true, true},
 		{"other code there", notes, notes + bare, fresh, 21, "func ByForm(name string) {", true, false},
 	} {
 		history := files{headSHA + ":a.go": row.head, came + ":a.go": guarded}
