@@ -142,6 +142,9 @@ func (l line) ask(bot string) (Ask, bool) {
 		return sentence(l.next)
 	}
 	name, args := cutWord(rest)
+	if bare(name) == Fix && !says(rest, Fix) {
+		return sentence(rest)
+	}
 	if slices.Contains(Words, bare(name)) {
 		return word(rest)
 	}
@@ -185,13 +188,14 @@ func sentence(text string) (Ask, bool) {
 	return Ask{Word: Review, prose: Review}, true
 }
 
-// word is one of prloop's own words, behind what is polite. What stands behind it is not read. Whoever says anything else gets help.
+// word is one of prloop's own words, behind what is polite. What stands behind it is not read, but for a fix, which pushes: "fix looks wrong" asks for none (threats.md T692).
+// Whoever says anything else gets help.
 func word(rest string) (Ask, bool) {
 	name := wanted(rest)
 	switch {
 	case slices.Contains(stopping, name):
 		name = Stop
-	case !slices.Contains(Words, name):
+	case !slices.Contains(Words, name), name == Fix && !says(rest, Fix):
 		name = Help
 	}
 	return Ask{Word: name}, true
@@ -269,9 +273,12 @@ func unsure(text string) bool {
 }
 
 // asksOnly reports whether a text is short of everything but asking for a stop: what stands before a mention is mostly about something else.
-func asksOnly(text string) bool {
+func asksOnly(text string) bool { return says(text, stopping...) }
+
+// says reports whether a text has no words but these and polite ones.
+func says(text string, words ...string) bool {
 	for w := range strings.FieldsSeq(text) {
-		if w = bare(w); w != "" && !slices.Contains(polite, w) && !slices.Contains(stopping, w) {
+		if w = bare(w); w != "" && !slices.Contains(polite, w) && !slices.Contains(words, w) {
 			return false
 		}
 	}

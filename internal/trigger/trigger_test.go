@@ -135,6 +135,12 @@ var table = []struct {
 
 	{name: "a polite fix", in: "!prloop please fix", want: "prloop fix"},
 	{name: "a no", in: "!prloop do not review", want: "prloop help"},
+	{name: "a polite fix by mention", in: "@review-bot fix this, please", want: "prloop fix"},
+	{name: "a fix that is not needed", in: "@review-bot fix not needed, thanks"},
+	{name: "a fix that is not wanted", in: "!prloop fix: no thanks", want: "prloop help"},
+	{name: "a word about a fix", in: "@review-bot Fix looks wrong to me, revert it", want: "prloop review"},
+	{name: "a polite word about a fix", in: "!prloop so this fix is wrong", want: "prloop help"},
+	{name: "a fix of something", in: "!prloop fix the tests", want: "prloop help"},
 	{name: "in bold", in: "**!prloop stop**", want: "prloop stop"},
 	{name: "a word in bold", in: "!prloop **stop**", want: "prloop stop"},
 	{name: "behind a sign", in: "🛑 !prloop stop", want: "prloop stop"},
