@@ -194,7 +194,7 @@ func textAnywhere(name string, data []byte) string {
 	case namedData(name) && isProgram(data):
 		return OmittedUnknown
 	case namedData(name) && (known(data) || beginsAs(name, data)):
-		if readable(data) && !catalog(data) || defines.Match(data) || isCatalog(name) && len(data) < beginning && !plainPlural(data) {
+		if readable(data) && !catalog(data) || opensAsText(data) || defines.Match(data) || isCatalog(name) && len(data) < beginning && !plainPlural(data) {
 			return OmittedNUL
 		}
 		return notText
@@ -297,6 +297,14 @@ func readable(data []byte) bool {
 		s = s[size:]
 	}
 	return odd*10 <= len(data)
+}
+
+// opensAsText reports whether data looks like text to tools that read no more than its first bytes, as generators of projects do
+// before they run what is written in a template: whatever follows, it may be run as text (threats.md T719). Only PDFs open so.
+func opensAsText(data []byte) bool {
+	const first = 512
+	head := data[:min(first, len(data))]
+	return bytes.IndexByte(head, 0) < 0 && readable(head) && !bytes.HasPrefix(head, []byte("%PDF-"))
 }
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text. Where it begins in a letter or a sign, as a program may, a byte that no

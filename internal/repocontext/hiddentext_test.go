@@ -55,6 +55,8 @@ func TestTextThatGitDoesNotShow(t *testing.T) {
 		{"statements around the rule", "a.mo", withPlural("nplurals=passthru(x); plural=0;"), OmittedNUL},
 		{"statements behind the rule", "a.mo", withPlural("nplurals=1; plural=0; passthru(x);"), OmittedNUL},
 		{"translations whose rule stands behind what is there", "a.mo", withPlural("nplurals=1; plural=0;")[:60], OmittedNUL},
+		{"text with a beginning of a picture, and more behind it (threats.md T719)", "generators/app/templates/logo.webp", "RIFFabc\x01<% run() %>" + strings.Repeat(" ", 500) + packed(), OmittedNUL},
+		{"a document, whose beginning is text", "guide.pdf", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + strings.Repeat("1 0 obj\n", 80) + packed(), notText},
 		{"a picture that defines a template (threats.md T908)", "chart/templates/_a.png", png + packed() + `{{- define "labels" }}` + packed(), OmittedNUL},
 		{"a picture with braces", "a.png", png + packed() + "{{ and }}" + packed(), notText},
 		{"nothing but zeros", "disk.img", strings.Repeat("\x00", 4096), OmittedUnknown},
