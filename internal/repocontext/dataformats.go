@@ -101,28 +101,19 @@ func beginsAsData(data []byte) bool {
 // catalogHeader is how long the header of compiled translations is: seven numbers of four bytes.
 const catalogHeader = 28
 
-// catalogNumbers reads the numbers of compiled translations, in the order of bytes that they say; nil for data that is none.
-func catalogNumbers(data []byte) func(at uint64) uint64 {
-	var order binary.ByteOrder = binary.LittleEndian
+// catalog reports whether data is translations as msgfmt and its like write them: two tables of lengths and places, and behind them, without a gap,
+// the texts they speak of, each with a NUL at its end. They are text for the greater part, but nothing else can stand behind such a beginning.
+func catalog(data []byte) bool {
+	const row = 8
 	if len(data) < catalogHeader {
-		return nil
+		return false
 	}
+	var order binary.ByteOrder = binary.LittleEndian
 	if data[0] == 0x95 {
 		order = binary.BigEndian
 	}
 	number := func(at uint64) uint64 { return uint64(order.Uint32(data[at:])) }
 	if number(0) != 0x950412de || number(4) != 0 {
-		return nil
-	}
-	return number
-}
-
-// catalog reports whether data is translations as msgfmt and its like write them: two tables of lengths and places, and behind them, without a gap,
-// the texts they speak of, each with a NUL at its end. They are text for the greater part, but nothing else can stand behind such a beginning.
-func catalog(data []byte) bool {
-	const row = 8
-	number := catalogNumbers(data)
-	if number == nil {
 		return false
 	}
 	rows, texts, hashes := number(8), number(12), number(24)
@@ -152,37 +143,14 @@ func catalog(data []byte) bool {
 	return uint64(len(data)) <= behind
 }
 
-// plainPlural reports whether what compiled translations say of themselves, in the translations of the empty text, can be read, and has a formula as its rule for plurals:
-// readers in Ruby and old ones in PHP run it (threats.md T898).
+// plainPlural reports whether each rule for plurals in compiled translations is a formula, whatever text it stands in: readers in Ruby and Perl and old ones in PHP run it, and do
+// not agree on the row in which they look for it (threats.md T898).
 func plainPlural(data []byte) bool {
-	const row = 8
-	number := catalogNumbers(data)
-	if number == nil {
-		return false
-	}
-	rows, texts, translations, end := number(8), number(12), number(16), uint64(len(data))
-	if rows*row > end || texts+rows*row > end || translations+rows*row > end {
-		return false
-	}
-	for at := uint64(0); at < rows*row; at += row {
-		if number(texts+at) > 0 {
-			continue
-		}
-		length, place := number(translations+at), number(translations+at+4)
-		if place+length > end {
-			return false
-		}
-		for _, rule := range pluralRule.FindAllStringSubmatch(string(data[place:place+length]), -1) {
-			if !formula.MatchString(rule[1]) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pluralRule.FindAllStringSubmatch(string(data), -1), func(rule []string) bool { return !formula.MatchString(rule[1]) })
 }
 
 var (
-	pluralRule = lazyregexp.New(`(?i)plural-forms\s*:([^\n]*)`)
+	pluralRule = lazyregexp.New(`(?i)plural[-_]forms\s*:([^\n]*)`)
 	// formula is what stands there, and what tools write where somebody has to put one.
 	formula = lazyregexp.New(`^\s*nplurals\s*=\s*(?:\d+|INTEGER)\s*;\s*plural\s*=\s*(?:[n0-9?:<>=!&|()%+*/\s-]+|EXPRESSION)[;\s]*$`)
 )
