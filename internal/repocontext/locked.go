@@ -77,7 +77,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			switch {
 			case bringsTemplate(f), f.Binary:
 				back(i)
-			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), len(f.Hunks) == 0:
+			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), f.OldPath != "", len(f.Hunks) == 0:
 				ask = append(ask, i)
 			}
 		}
@@ -90,7 +90,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			f := &b.o.Diff.Files[i]
 			text, there := texts[names[n]]
 			_, keyed := lockKeys[lockKind(f.Path)]
-			if !there || len(f.Hunks) == 0 && f.Change != diff.Renamed && holdsTemplate(text) || keyed && !locked(names[n], text, f.Change != diff.Modified) {
+			if !there || (f.OldPath != "" || len(f.Hunks) == 0) && holdsTemplate(text) || keyed && !locked(names[n], text, f.Change != diff.Modified) {
 				back(i)
 			}
 		}

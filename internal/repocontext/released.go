@@ -12,6 +12,7 @@ import (
 	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/lang"
 	"github.com/prloop/prloop/internal/lazyregexp"
+	"github.com/prloop/prloop/internal/pushpolicy"
 	"github.com/prloop/prloop/internal/spelling"
 )
 
@@ -100,15 +101,27 @@ func toldToAct(f *diff.File) bool {
 	return mayAct(f) && !acts(cmp.Or(f.OldPath, f.Path)) && (acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable)
 }
 
-// isElsewhere reports whether a text that may act in its place has another ending now, unless it was code, or leaves samples. Nobody knows the name of all that runs.
+// isElsewhere reports whether a text that may act in its place has another ending now, unless it was code, leaves samples, or comes to where any text runs. Nobody knows the name of all
+// that runs.
 func isElsewhere(f *diff.File) bool {
 	if f.OldPath == "" || !mayAct(f) {
 		return false
 	}
-	if language := lang.Of(f.Path); language == "text" || language != "mdx" && slices.Contains(prose, language) {
-		return false
+	language := lang.Of(f.Path)
+	toPeople := language == "text" || language != "mdx" && slices.Contains(prose, language)
+	if (toPeople || !acts(f.OldPath)) && comesToRun(f) {
+		return true
 	}
-	return !acts(f.OldPath) && kind(f.OldPath) != kind(f.Path) || leavesSamples(f)
+	return !toPeople && (!acts(f.OldPath) && kind(f.OldPath) != kind(f.Path) || leavesSamples(f))
+}
+
+// comesToRun reports whether a file comes to where any text runs whatever its ending is, and lay in no such place, or in samples.
+func comesToRun(f *diff.File) bool {
+	return f.OldPath != "" && anyRuns(f.Path) && (!anyRuns(f.OldPath) || leavesSamples(f))
+}
+
+func anyRuns(name string) bool {
+	return amongTemplates.MatchString("/"+name) || loaded(name) != "" || len(pushpolicy.Ways(name)) > 0
 }
 
 func leavesSamples(f *diff.File) bool {
@@ -146,7 +159,7 @@ func (b *builder) wereUnread(ctx context.Context, attrs attributes, files []int)
 		f, text := &b.o.Diff.Files[i], texts[names[n]]
 		// Nobody has read what git took for binary; a name that may have it loaded, or a mode to run it, makes it more than data.
 		isData := bytes.IndexByte(text[:min(len(text), generatedHead)], 0) >= 0
-		runs := isData && (f.NewMode == executable || !staysData(names[n], f.Path) || leavesSamples(f) && !ofData(f.Path))
+		runs := isData && (f.NewMode == executable || !staysData(names[n], f.Path) || leavesSamples(f) && !ofData(f.Path) || comesToRun(f))
 		if runs || !isData && isElsewhere(f) || !hasInterpreter(text) && (byNameOrAttribute(attrs, names[n]) || !neverSkipped(names[n]) && carriesMark(names[n], text)) {
 			unread = append(unread, i)
 		}

@@ -36,7 +36,7 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
 		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
-		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
+		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "chart/templates/a.txt": evilText, "docs/templates/a.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -75,6 +75,14 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a text that becomes a script without an ending", moved("docs/bad.txt", "deploy/crontab"), "deploy/crontab", evilText, ""},
 		{"an object of Kubernetes that is no example any more", moved("examples/ci/pod.yaml", "deploy/pod.yaml"), "deploy/pod.yaml", evilText, ""},
 		{"source that is no resource of tests any more", moved("src/test/resources/Evil.java", "src/main/java/Evil.java"), "src/main/java/Evil.java", evilText, ""},
+		{"a text that becomes a template (threats.md T901)", moved("docs/bad.txt", "chart/templates/NOTES.txt"), "chart/templates/NOTES.txt", evilText, ""},
+		{"an example of a template", moved("docs/templates/a.txt", "chart/templates/NOTES.txt"), "chart/templates/NOTES.txt", evilText, ""},
+		{"prose below a folder whose name a template makes", moved("docs/a.md", "{{cookiecutter.slug}}/README.md"), "{{cookiecutter.slug}}/README.md", evilText, ""},
+		{"a text that becomes an inventory", moved("tool", "inventory/hosts.txt"), "inventory/hosts.txt", evilText, ""},
+		{"a text that becomes a test", moved("docs/bad.txt", "tests/test_bad.txt"), "tests/test_bad.txt", evilText, ""},
+		{"settings that become a template", moved("conf/a.yml", "web/views/a.yml"), "web/views/a.yml", evilText, ""},
+		{"data of an unknown kind that comes among templates", moved("data.bin", "chart/templates/_a.png"), "chart/templates/_a.png", blob, OmittedUnknown},
+		{"data of an unknown kind that becomes settings", moved("data.bin", "etc/conf.d/a.bin"), "etc/conf.d/a.bin", blob, OmittedArchive},
 		{"a text that becomes executable", chmod("tool"), "tool", evilText, ""},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
@@ -103,6 +111,8 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"source of another language", moved("src/b.py", "src/b.rb"), "src/b.rb", evilText},
 		{"settings of the same language", moved("conf/a.yml", "conf/b.yaml"), "conf/b.yaml", evilText},
 		{"documentation that moves", moved("docs/a.md", "site/a.md"), "site/a.md", evilText},
+		{"a template that moves", moved("chart/templates/a.txt", "web/templates/b.txt"), "web/templates/b.txt", evilText},
+		{"source that comes among views", moved("src/b.py", "src/views/b.py"), "src/views/b.py", evilText},
 		{"what a tool obeyed before", moved("Makefile", "lib/Makefile"), "lib/Makefile", evilText},
 		{"source that becomes executable", chmod("src/b.py"), "src/b.py", evilText},
 	} {
