@@ -143,6 +143,26 @@ func catalog(data []byte) bool {
 	return uint64(len(data)) <= behind
 }
 
+// besideText is what is left of a picture or a scene without the text that it announces by a length, such as the diagram in a picture of draw.io. Of other data it is all.
+func besideText(data []byte) []byte {
+	const picture, scene, head = "\x89PNG\r\n\x1a\n", "glTF\x02\x00\x00\x00", 20
+	behind := func(at int, length uint32) int { return min(at+int(min(length, beginning)), len(data)) }
+	switch {
+	case bytes.HasPrefix(data, []byte(scene)) && len(data) > head && string(data[head-4:head+1]) == "JSON{":
+		return slices.Concat(data[:head], data[behind(head, binary.LittleEndian.Uint32(data[head-8:])):])
+	case bytes.HasPrefix(data, []byte(picture)):
+		rest := []byte(picture)
+		for at, end := len(picture), 0; at+8 < len(data); at = end { // a chunk: its length, its kind, what it holds and a sum
+			end = behind(at+12, binary.BigEndian.Uint32(data[at:]))
+			if kind := string(data[at+4 : at+8]); kind != "tEXt" && kind != "iTXt" {
+				rest = append(rest, data[at:end]...)
+			}
+		}
+		return rest
+	}
+	return data
+}
+
 // plainPlural reports whether each rule for plurals in compiled translations is a formula, whatever text it stands in: readers in Ruby and Perl and old ones in PHP run it, and do
 // not agree on the row in which they look for it (threats.md T898).
 func plainPlural(data []byte) bool {

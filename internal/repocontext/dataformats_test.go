@@ -23,6 +23,11 @@ func compiled(order binary.AppendByteOrder, hashes int, texts ...string) string 
 	return string(b) + strings.Repeat("\x00", 4*hashes) + strings.Join(texts, "\x00") + "\x00"
 }
 
+// chunk is a part of a picture, with any sum.
+func chunk(kind, data string) string {
+	return string(binary.BigEndian.AppendUint32(nil, uint32(len(data)))) + kind + data + "\x9a\xbc\xde\xf0"
+}
+
 // Ordinary data is known by its first bytes, and where it is text for the greater part by its tables, which a program cannot have behind them.
 func TestOrdinaryData(t *testing.T) {
 	var texts []string
@@ -33,6 +38,7 @@ func TestOrdinaryData(t *testing.T) {
 	rows := strings.Repeat("the quick brown fox and the lazy dog ", 100)
 	numbers := strings.Repeat("a\x00b\x00", 2000)
 	base := "SQLite format 3\x00\x10\x00\x01\x01\x00\x40\x20\x20" + strings.Repeat("\x0d\x00\x00\x00\x01a short row ", 400)
+	drawn := png[:8] + chunk("IHDR", "\x00\x00\x03\x00\x00\x00\x03\x00\x08\x06\x00\x00\x00")
 	behind := "\n" + strings.Repeat(program, 100)
 	for _, row := range []struct{ says, path, data, want string }{
 		{"translations", "locale/de/django.mo", little, notText},
@@ -50,6 +56,13 @@ func TestOrdinaryData(t *testing.T) {
 		{"a picture in layers", "a.tif", "II*\x00\x08\x00\x00\x00" + numbers, notText},
 		{"a scene", "a.glb", "glTF\x02\x00\x00\x00" + rows + numbers, notText},
 		{"a program behind the beginning of a scene", "a.glb", "glTF\x02\x00\x00\x00" + behind, OmittedNUL},
+		{"a scene of many parts", "a.glb", "glTF\x02\x00\x00\x00\x00\x00\x10\x00\x00\x00\x02\x00JSON" + strings.Repeat(`{"node":12}`, 100), notText},
+		{"a program behind the parts of a scene", "a.glb", "glTF\x02\x00\x00\x00\x00\x00\x10\x00\x02\x00\x00\x00JSON{}" + behind, OmittedNUL},
+		{"a picture of draw.io with its diagram", "docs/a.drawio.png", drawn + chunk("tEXt", "mxfile\x00"+rows) + chunk("IDAT", packed()[:200]) + chunk("IEND", ""), notText},
+		{"of which the beginning is read", "docs/a.drawio.png", drawn + chunk("tEXt", "mxfile\x00"+rows)[:3000], notText},
+		{"a diagram that defines a template (threats.md T908)", "docs/a.drawio.png", drawn + chunk("tEXt", "mxfile\x00"+rows+"{{ define `a` }}") + chunk("IDAT", packed()), OmittedNUL},
+		{"a program in a picture in the place of its dots", "a.png", drawn + chunk("IDAT", behind) + chunk("IEND", ""), OmittedNUL},
+		{"a program behind the text of a picture", "a.png", drawn + chunk("tEXt", "a\x00b") + behind, OmittedNUL},
 		{"a table", "a.parquet", "PAR1\x15\x04\x15" + numbers, notText},
 		{"a program behind the beginning of a table", "a.parquet", "PAR1\x15" + behind + "\x00", OmittedNUL},
 		{"a sound", "a.opus", "OggS\x00\x02" + packed(), notText},

@@ -194,7 +194,7 @@ func textAnywhere(name string, data []byte) string {
 	case namedData(name) && isProgram(data):
 		return OmittedUnknown
 	case namedData(name) && (known(data) || beginsAs(name, data)):
-		if readable(data) && !catalog(data) || opensAsText(data) || defines.Match(data) || isCatalog(name) && len(data) < beginning && !plainPlural(data) {
+		if readable(besideText(data)) && !catalog(data) || opensAsText(data) || defines.Match(data) || isCatalog(name) && len(data) < beginning && !plainPlural(data) {
 			return OmittedNUL
 		}
 		return notText
