@@ -489,3 +489,47 @@ func TestSalvagedJoins(t *testing.T) {
 		}
 	}
 }
+
+// What is left of a refused answer is read as that of one that stays broken, but for what it plainly denies (threats.md T690): by words in names, by
+// claims, and by lists where it has none of findings.
+func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
+	p1 := review.Finding{ID: "A", Priority: review.P1, Category: "bug", File: "stock.go", Line: new(15), Title: "Mean divides by zero"}
+	const listed = `"findings":[{"id":"A","priority":"P1","category":"bug","file":"stock.go","line":"15","title":"Mean divides by zero"}],`
+	for doc, want := range map[string][2]int{ // how many are added to none, and to a P1
+		`{"conclusion":"needs_major_work","critical_issues":["auth.go:5 lets anybody in"]}`: {1, 1},
+		`{"P0_issues":["auth.go:5 lets anybody in"],"findings":[],}`:                        {1, 1},
+		`{"findings":[],"criticalIssues":["auth.go:5 lets anybody in"],}`:                   {1, 1},
+		`{"findings":[],"\u00701_findings":["auth.go:5 lets anybody in"],}`:                 {1, 1},
+		`{"findings":[],"blocking":["auth.go:5 lets anybody in"],}`:                         {1, 1},
+		`{"findings":[],"has_blocking_issues":true,}`:                                       {1, 1},
+		`{'findings': [], 'has_blocking_issues': True}`:                                     {1, 1},
+		"criticalIssues:\n  - auth.go:5 lets anybody in\n":                                  {1, 1},
+		`{"findings":[{"priority":"P3","blocking":true,"title":"A back door"}],}`:           {1, 1},
+		`{"issues":{"p0_blocking":1,"p1_critical":0},"findings":[],"fullReport":5}`:         {1, 1},
+		`{"issues":{"p0_blocking":0,"p1_critical":1},` + listed + `"fullReport":5}`:         {1, 0},
+		`{"conclusion":"needs_major_work","findings":[],"fullReport":5}`:                    {1, 0},
+		`{"problems":[{"file":"auth.go","line":5,"level":"error","message":"anybody"}]}`:    {1, 1},
+		`{"findings":{"auth.go":["anybody is let in"]}}`:                                    {1, 1},
+		`{"findings":"auth.go:5 lets anybody in"}`:                                          {1, 1},
+		"findings:\n  - file: auth.go\n    message: anybody is let in\n":                    {1, 1},
+
+		`{"issues":{"p0_blocking":1},"agent":"a","prNumber":7,"conclusion":"approve","findings":[]}`:                        {1, 1}, // half of the counts: it was asked for the others
+		`{"agent":"a","prNumber":7,"conclusion":"request_changes","findings":[]}`:                                           {0, 0}, // it was asked about that
+		"Here you are:\n```json\n" + `{"agent":"a","prNumber":7,"conclusion":"needs_major_work","findings":[]}` + "\n```\n": {0, 0},
+		`{"findings":[],"critical_issues":["none found"],"blockingIssues":[],"has_blocking_issues":false,}`:                 {0, 0},
+		`{"findings":[],"filesReviewed":["a.go"],"strengths":["Good tests"],}`:                                              {0, 0},
+		`{"findings":[],"version":{"major":3},"nonBlocking":["a nit"],"fullReport":"P0: \"none\""`:                          {0, 0},
+		`{"agent":"a","earlier":[{"findingId":"A","verdict":"fixed","why":"an empty list gives 0"}]}`:                       {0, 0},
+		`{"findings":[{"priority":"P2","file":"a.go","line":"3","evidence":"if p1 == p0 {","blocking":false}],}`:            {0, 0},
+		`{"conclusion":"request_changes","findings":[{"priority":"P2","file":"a.go","line":"3","title":"t"}]}`:              {0, 0},
+		"Here are my findings:\n```json\n" + `{"agent":5,"findings":[]}` + "\n```\nNo blocking issue is left.":              {0, 0},
+		`{'findings': [], 'has_blocking_issues': False, 'earlier': [{'findingId': 'A', 'verdict': 'fixed', 'why': 'x'}]}`:   {0, 0},
+		"findings: none\ncritical_issues: none\n":                                                                           {0, 0},
+	} {
+		for i, last := range [][]review.Finding{nil, {p1}} {
+			if got, notes := Corrected([]byte(doc), last); len(got)-len(last) != want[i] {
+				t.Errorf("%s: %d are added to %d, want %d: %q", doc, len(got)-len(last), len(last), want[i], notes)
+			}
+		}
+	}
+}

@@ -118,7 +118,7 @@ func minor(object []byte, n *int) bool {
 			return false
 		}
 	}
-	if said != review.P2 && said != review.P3 {
+	if said != review.P2 && said != review.P3 || named(legible(object)) {
 		return false
 	}
 	*n++

@@ -3,7 +3,9 @@ package answer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,19 +115,20 @@ func doubtful(refused []byte, list string, findings []review.Finding) bool {
 		return true
 	}
 	open, at, ok := entries(refused, list)
-	rest := without(refused, at)
-	return !ok || maySay(rest) || mayList(rest) || len(unsaid(open, findings)) > 0
+	listed := review.Count(findings)
+	if listed.P3 += len(at); askedOfClaims(refused) {
+		listed.P0 = math.MaxInt32
+	}
+	rest := []byte(report.ReplaceAllString(string(without(refused, at)), ""))
+	return !ok || loosely(rest, listed, true, afterKey(refused, list) == nil) != "" || len(unsaid(open, findings)) > 0
 }
 
-// mayList reports whether an answer has fields of findings outside its free text, under whatever key.
-func mayList(answer []byte) bool {
-	return findingField.MatchString(nothing.ReplaceAllString(report.ReplaceAllString(plainly(answer), ""), "$3"))
-}
-
-// maySay reports whether an answer names a P0 or P1 outside its free text, in numbers and scores too, and does not plainly deny it.
-func maySay(answer []byte) bool {
-	said := undenied(report.ReplaceAllString(plainly(answer), ""))
-	return severeWord.MatchString(said) || graveObject.MatchString(said) || graveScore.MatchString(said)
+// askedOfClaims reports whether an answer was refused for what it claims: it was asked about that, and the next answer says what is so.
+func askedOfClaims(refused []byte) bool {
+	claim := (*ClaimError)(nil)
+	from := max(0, bytes.IndexByte(refused, '{'))
+	_, _, err := DecodeModel(refused[from:max(from, bytes.LastIndexByte(refused, '}')+1)])
+	return errors.As(err, &claim)
 }
 
 // entries are those of a refused answer's list of findings that do not say plainly that they are P2 or P3, whatever their keys. at is where
@@ -194,7 +197,7 @@ func entry(object []byte) (f review.Finding, plain, ok bool) {
 			f.Description += text + "\n"
 		}
 	})
-	if f.Priority != review.P0 && maySay(object) {
+	if f.Priority != review.P0 && calls(legible(object), undenied(plainly(object))) != "" {
 		f.Priority = review.P1
 	}
 	return f, whole && !f.Priority.Severe() && (empty || rated && lesser || !rated && least), ok
@@ -238,7 +241,7 @@ var (
 	graveRating = lazyregexp.New(`\bp[\s_-]?[01]\b|\b(critical|block|severe|high|major|urgent)|\b(no|not|without)\b`)
 	highest     = lazyregexp.New(`\bp[\s_-]?0\b|\bblock|^0$`)
 	// report is the free text of an answer, which may be cut off.
-	report = lazyregexp.New(`"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
+	report = lazyregexp.New(`(?i)"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
 )
 
 func severe(findings []review.Finding) []review.Finding {
@@ -288,7 +291,9 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 				continue
 			}
 			end := len(data) - len(rest)
-			kept, at = append(kept, f), append(at, span{end - len(object), end})
+			if kept = append(kept, f); f.Priority.Severe() || !named(legible(object)) {
+				at = append(at, span{end - len(object), end})
+			}
 			for _, note := range n {
 				notes.Add("finding %d: %s", len(kept)+refused, note)
 			}

@@ -20,40 +20,91 @@ import (
 func MayBlock(text []byte) bool { return unread(text, nil, nil) != "" }
 
 // unread says why what is left of a broken answer, without the findings that were kept at these places, may hold a P0 or P1; empty when it
-// plainly does not (decision 34). It does not parse: whatever the shape, a word of severity, a field that only findings have, a
-// list that is not empty, or a claim that what was kept does not meet is enough.
+// plainly does not (decision 34).
 func unread(answer []byte, kept []review.Finding, at []span) string {
 	spans, count := minors(answer, at)
-	left := without(answer, slices.Concat(at, spans))
+	listed := review.Count(kept)
+	listed.P3 += count
+	return loosely(without(answer, slices.Concat(at, spans)), listed, false, true)
+}
+
+// loosely says why what is left of an answer may hold a P0 or P1. It does not parse: whatever the shape, a word of severity, a name of a field for
+// it, a field that only findings have, a list that is not empty, or a claim that what is listed does not meet is enough. What is plainly denied
+// counts for nothing in an answer that was corrected; lists count where they may be that of the findings.
+func loosely(left []byte, listed review.Counts, corrected, mayList bool) string {
 	if n := len(left) - bytes.Count(left, []byte{0}); n > 2*maxLoose { // looking for colours and escapes takes it several times over
 		return tooLong(n)
 	}
-	text := plainly(left)
+	text := legible(left)
 	if len(text) > maxLoose {
 		return tooLong(len(text))
 	}
-	if !strings.Contains(text, `[`) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+	lower := strings.ToLower(text)
+	if !strings.Contains(lower, `[`) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) }) {
 		return "" // expressions are slow, and floods long
 	}
-	counted := review.Count(kept)
-	counted.P3 += count
-	if why := overclaim(claims(text), counted); why != "" {
+	if why := overclaim(claims(lower), listed); why != "" {
 		return why
 	}
-	text = nothing.ReplaceAllString(text, "$3")
-	text = askers.ReplaceAllString(text, "")
+	lower = askers.ReplaceAllString(nothing.ReplaceAllString(lower, "$3"), "")
+	of := lower
+	if corrected {
+		lower = undenied(lower)
+		of = otherLists.ReplaceAllString(lower, "")
+	}
+	why := calls(text, lower)
 	switch {
-	case severeWord.MatchString(text):
-		return "it names " + schema.Quote(strings.Trim(severeWord.FindString(text), ":=\"'` \t\r\n"))
-	case joinedWord.MatchString(text):
-		return "it names " + schema.Quote(joinedWord.FindString(text))
-	case findingField.MatchString(text):
+	case why != "":
+		return why
+	case !corrected && joinedWord.MatchString(lower):
+		return "it names " + schema.Quote(joinedWord.FindString(lower))
+	case findingField.MatchString(lower):
 		return "it has a finding's field outside a valid finding"
-	case someList.MatchString(text) || lists(text):
+	case mayList && (someList.MatchString(of) || lists(of)):
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
 }
+
+// calls says what calls something a P0 or P1 in text: a word for it, in the numbers of priorities and scores too, or the name of a field. lower is
+// text in lower case, without what is denied where that counts for nothing.
+func calls(text, lower string) string {
+	switch {
+	case severeWord.MatchString(lower):
+		return "it names " + schema.Quote(strings.Trim(severeWord.FindString(lower), ":=\"'` \t\r\n"))
+	case graveObject.MatchString(lower) || graveScore.MatchString(lower):
+		return "it rates something as a P0 or P1"
+	case named(text):
+		return "it has a field for P0 or P1"
+	}
+	return ""
+}
+
+// named reports whether a field in text, in any shape, says by its name that it holds a P0 or P1, and is not plainly empty. The counts of an answer
+// are claims, and a number beside one of the lesser words may be that of a version.
+func named(text string) bool {
+	tries := 0
+	for _, m := range fieldName.FindAllStringSubmatchIndex(text, -1) {
+		name := text[max(m[2], m[4]):max(m[3], m[5])]
+		if !graveNamed(name) || slices.Contains(schema.FieldNames(reflect.TypeFor[review.Counts]()), strings.ToLower(name)) {
+			continue
+		}
+		if tries++; tries > maxNamed {
+			return true
+		}
+		var value any
+		if rest := text[m[1]:]; json.NewDecoder(strings.NewReader(rest)).Decode(&value) != nil && !pythonNone.MatchString(rest) {
+			value, _, _ = strings.Cut(rest, "\n")
+		}
+		if _, number := value.(float64); says(value) && !(number && lesserName.MatchString(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxNamed is of how many fields in a text the values are looked at.
+const maxNamed = 100
 
 // without copies a text but for spans of it that do not overlap: what is left of a flood is little, and the flood is not held twice.
 func without(text []byte, spans []span) []byte {
@@ -71,13 +122,16 @@ func without(text []byte, spans []span) []byte {
 
 func tooLong(n int) string { return fmt.Sprintf("%d bytes of it are no valid findings", n) }
 
-// plainly is text in lower case as it is looked through: without NUL bytes and the colours of terminals, its escapes undone.
-func plainly(text []byte) string {
-	s := strings.ToLower(string(bytes.ReplaceAll(text, []byte{0}, nil)))
+// plainly is text in lower case as it is looked through.
+func plainly(text []byte) string { return strings.ToLower(legible(text)) }
+
+// legible is text without NUL bytes and the colours of terminals, its escapes undone.
+func legible(text []byte) string {
+	s := string(bytes.ReplaceAll(text, []byte{0}, nil))
 	if strings.Contains(s, `\u00`) {
 		s = escape.ReplaceAllStringFunc(s, func(e string) string {
 			n, _ := strconv.ParseUint(e[len(e)-2:], 16, 8) // two hexadecimal digits
-			return strings.ToLower(string(rune(n)))
+			return string(rune(n))
 		})
 	}
 	if strings.Contains(s, "\x1b") {
@@ -92,14 +146,16 @@ const maxLoose = 2 << 20
 // words are those of which one stands in every text that the expressions below find something in; but for lists.
 var words = []string{
 	"p0", "p1", "p 0", "p 1", "p-0", "p-1", "p_0", "p_1", "critical", "blocker", "severe", "high", "major", "urgent", "blocking", "changes",
-	"priority", "severity", "title", "description", "suggestion", "evidence", "category", "findings", "pending",
+	"block", "level", "score", "priority", "severity", "title", "description", "suggestion", "evidence", "category", "findings", "pending",
 }
 
 var (
-	escape = lazyregexp.New(`\\+u00[0-9a-f]{2}`)
+	escape = lazyregexp.New(`\\+u00[0-9a-fA-F]{2}`)
 	colour = lazyregexp.New(`\x1b\[[0-9;:]*m`)
 	// nothing is a count of P0 or P1 that is zero.
 	nothing = lazyregexp.New(`\bp[01](_[a-z]+)?["'\\]*\s*[:=]\s*["'\\]*(0|\[\s*\])["'\\]*\s*([,}\]\n]|$)`)
+	// otherLists are those of an answer that hold no findings.
+	otherLists = lazyregexp.New(`["'](earlier|notes|wishes)["']\s*:\s*\[[^\]]*(\]|$)`)
 	// askers is the list of people who ask for changes: GitHub's data says who they are.
 	askers = lazyregexp.New(`"changesrequestedby"\s*:\s*\[[^\]]*(\]|$)`)
 	// severeWord are the words for P0 and P1 of all scales (review.Levels) and their common synonyms; those that mean other things in
@@ -111,6 +167,11 @@ var (
 	joinedWord = lazyregexp.New(`\b(critical|blockers?|severe)_[a-z]`)
 	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
 	findingField = lazyregexp.New(`(?m)([{,]|^\s*-)[\s"'\\\x60]*\b(priority|severity|title|description|suggestion|evidence|category)\b["'\\\x60]*\s*[:=]`)
+	// fieldName is the name of a field: a key in quotes, or one of joined words at the beginning of a line; lesserName says less by a number, and
+	// pythonNone is a value of Python that says nothing.
+	fieldName  = lazyregexp.New(`(?m)["'\x60]([A-Za-z][\w .-]*)\\*["'\x60]\s*:\s*|^[\s>*-]*([A-Za-z]+_\w+|[a-z0-9]+[A-Z]\w*)\s*:\s*`)
+	lesserName = lazyregexp.New(`(?i)^(highest|high|major|urgent)$`)
+	pythonNone = lazyregexp.New(`^(None|False)\s*[,}\n]`)
 	// someList is a list under any quoted key that is not empty.
 	someList = lazyregexp.New(`["'\x60]\s*[:=]\s*\[[\s,\[]*[^\s,\[\]]`)
 	// findingsKey is the key of the findings, however it is written.
@@ -140,7 +201,7 @@ var (
 	// listMarks are those of a list or a heading.
 	listMarks = lazyregexp.New(`^[\s>]*([-*+#|\x{2022}]|[0-9]+[.)]\s)`)
 	// none is a count, a list or a word of P0 or P1 that is none, and says no more; denial is prose that denies them.
-	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
+	none = lazyregexp.New(`(?m)["'\x60*]*\b(?:p[01]|critical|blockers?|severe|high|highest|major|urgent|blocking)(?:_?[a-z]+)?["'\x60*\\)]*\s*[:=]["'\x60\\*\s]*(?:0|null|none|false|\[\s*\]|\{\s*\}|["']["'])` +
 		`(?:[ \t]+(?:issues?|findings?|problems?|found|identified|detected|reported))*["'\x60\\* \t]*([,;|)}\]\r]|\.(?:[\s"\\]|$)|$)`)
 	denial = lazyregexp.New(`\b(no|zero|without|nor)\s+((any|new|known|other|more|further|such|remaining|additional|obvious|apparent|clear|real|actual|open|outstanding|serious|single|potential|possible|` +
 		`security|severity|p[0-3]|critical|severe|high|major|urgent|blocking|or|and|of|the)[\s/-]+){0,3}(p[01]|critical|blockers?|severe|high|major|urgent|blocking)\b`)
@@ -246,9 +307,7 @@ func unknown(fields map[string]json.RawMessage, shape reflect.Type) string {
 // grave reports whether a field says by its name that it holds a P0 or P1, however the words of the name are joined, and is not
 // plainly empty.
 func grave(name string, value any) bool {
-	words := joint.ReplaceAllString(name, "$1 $2")
-	words = denied.ReplaceAllString(strings.ToLower(strings.NewReplacer("_", " ", "-", " ", ".", " ").Replace(words)), "")
-	if graveName.MatchString(words) && says(value) {
+	if graveNamed(name) && says(value) {
 		return true
 	}
 	switch v := value.(type) {
@@ -263,6 +322,15 @@ func grave(name string, value any) bool {
 	}
 	return false
 }
+
+// graveNamed reports whether a name has a word for P0 or P1.
+func graveNamed(name string) bool {
+	words := joint.ReplaceAllString(name, "$1 $2")
+	return graveName.MatchString(denied.ReplaceAllString(strings.ToLower(joiners.Replace(words)), ""))
+}
+
+// joiners are what joins the words of a name.
+var joiners = strings.NewReplacer("_", " ", "-", " ", ".", " ")
 
 // says reports whether a JSON value holds anything but zeros, empty values and words for none.
 func says(value any) bool {

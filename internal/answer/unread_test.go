@@ -204,6 +204,19 @@ func TestUnknownFieldsThatNameAP0(t *testing.T) {
 	}
 }
 
+// A name for a P0 in an entry that is listed as P3, or beside the list, leaves a place in a broken answer, as in a valid one (threats.md T690).
+func TestAFieldInAnEntryOfABrokenAnswer(t *testing.T) {
+	for field, want := range map[string]bool{`"blocking":true`: true, `"isBlocker":"yes"`: true, `"source":{"critical":true}`: true, `"blocking":false`: false, `"is_blocker":"no"`: false, `"major":3`: false} {
+		minor := strings.Replace(bare(`,`+field), `"P1"`, `"P3"`, 1)
+		for _, doc := range []string{with(minor), with(strings.Replace(minor, `"id":"A"`, `"id":5`, 1)), strings.TrimSuffix(with(), "}") + "," + field + "}"} {
+			kept, notes := SalvageReviewer([]byte(strings.Replace(doc, `"agent":"r"`, `"agent":5`, 1)))
+			if got := slices.ContainsFunc(kept, Unreadable); got != want {
+				t.Errorf("%s: left a place %v, want %v: %q", doc, got, want, notes)
+			}
+		}
+	}
+}
+
 // A field that rates a listed finding, or the change, in words short of those for a P0 is noted and leaves no place: it is no other
 // finding. One that names what blocks does, and so does one that holds something else than words.
 func TestRatingsAreNoFindings(t *testing.T) {
