@@ -510,6 +510,7 @@ func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
 		`{"conclusion":"needs_major_work","findings":[],"fullReport":5}`:                    {1, 0},
 		`{"problems":[{"file":"auth.go","line":5,"level":"error","message":"anybody"}]}`:    {1, 1},
 		`{"findings":{"auth.go":["anybody is let in"]}}`:                                    {1, 1},
+		"Here it is:\n" + `{"problems":["auth.go:5 lets anybody in"]}`:                      {1, 1},
 		`{"findings":"auth.go:5 lets anybody in"}`:                                          {1, 1},
 		"findings:\n  - file: auth.go\n    message: anybody is let in\n":                    {1, 1},
 
@@ -524,6 +525,7 @@ func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
 		`{"conclusion":"request_changes","findings":[{"priority":"P2","file":"a.go","line":"3","title":"t"}]}`:              {0, 0},
 		"Here are my findings:\n```json\n" + `{"agent":5,"findings":[]}` + "\n```\nNo blocking issue is left.":              {0, 0},
 		`{'findings': [], 'has_blocking_issues': False, 'earlier': [{'findingId': 'A', 'verdict': 'fixed', 'why': 'x'}]}`:   {0, 0},
+		"I look at the findings: first at `\"files\": [\"dist\"]` in package.json.":                                         {0, 0},
 		"findings: none\ncritical_issues: none\n":                                                                           {0, 0},
 	} {
 		for i, last := range [][]review.Finding{nil, {p1}} {

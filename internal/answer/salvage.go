@@ -120,7 +120,7 @@ func doubtful(refused []byte, list string, findings []review.Finding) bool {
 		listed.P0 = math.MaxInt32
 	}
 	rest := []byte(report.ReplaceAllString(string(without(refused, at)), ""))
-	return !ok || loosely(rest, listed, true, afterKey(refused, list) == nil) != "" || len(unsaid(open, findings)) > 0
+	return !ok || loosely(rest, listed, true, afterKey(refused, list) == nil && answers.MatchString(string(rest))) != "" || len(unsaid(open, findings)) > 0
 }
 
 // askedOfClaims reports whether an answer was refused for what it claims: it was asked about that, and the next answer says what is so.
@@ -240,6 +240,8 @@ var (
 	lesserWord  = lazyregexp.New(`\b(p[234]|medium|moderate|important|low|minor|suggestion|info|informational|note|nit|trivial|optional|style|warning)\b|^[234]$`)
 	graveRating = lazyregexp.New(`\bp[\s_-]?[01]\b|\b(critical|block|severe|high|major|urgent)|\b(no|not|without)\b`)
 	highest     = lazyregexp.New(`\bp[\s_-]?0\b|\bblock|^0$`)
+	// answers is a line that begins as an answer: with an object, a list, or the key of the findings.
+	answers = lazyregexp.New(`(?mi)^\W*(findings|pending[ _-]?issues)\b|^\s*[{\[]`)
 	// report is the free text of an answer, which may be cut off.
 	report = lazyregexp.New(`(?i)"fullreport"\s*:\s*"(?:[^"\\]|\\.)*("|\\?$)`)
 )
