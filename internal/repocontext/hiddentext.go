@@ -300,7 +300,7 @@ func readable(data []byte) bool {
 }
 
 // opensAsText reports whether data looks like text to tools that read no more than its first bytes, as generators of projects do
-// before they run what is written in a template: whatever follows, it may be run as text (threats.md T719). Only PDFs open so.
+// before they run what is written in a template: whatever follows, it may be run as text (threats.md T719). PDFs do by their nature.
 func opensAsText(data []byte) bool {
 	const first = 512
 	head := data[:min(first, len(data))]

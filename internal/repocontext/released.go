@@ -101,8 +101,8 @@ func toldToAct(f *diff.File) bool {
 	return mayAct(f) && !acts(cmp.Or(f.OldPath, f.Path)) && (acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable)
 }
 
-// isElsewhere reports whether a text that may act in its place has another ending now, unless it was code, leaves samples, or comes to where any text runs. Nobody knows the name of all
-// that runs.
+// isElsewhere reports whether a text that may act in its place leaves samples, comes to where any text runs, or has another ending now and was no code. Nobody knows the name of all that
+// runs.
 func isElsewhere(f *diff.File) bool {
 	if f.OldPath == "" || !mayAct(f) {
 		return false
