@@ -117,7 +117,7 @@ func doubtful(refused []byte, list string, findings []review.Finding) bool {
 	open, at, ok := entries(refused, list)
 	listed := review.Count(findings)
 	if listed.P3 += len(at); askedOfClaims(refused) {
-		listed.P0 = math.MaxInt32
+		listed.P0 = math.MaxInt32 // it meets every claim
 	}
 	rest := []byte(report.ReplaceAllString(string(without(refused, at)), ""))
 	return !ok || loosely(rest, listed, true, afterKey(refused, list) == nil && answers.MatchString(string(rest))) != "" || len(unsaid(open, findings)) > 0
@@ -293,6 +293,7 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 				continue
 			}
 			end := len(data) - len(rest)
+			// A small one that names a P0 in a field of its own is looked at once more, as what is left.
 			if kept = append(kept, f); f.Priority.Severe() || !named(legible(object)) {
 				at = append(at, span{end - len(object), end})
 			}

@@ -47,10 +47,10 @@ func loosely(left []byte, listed review.Counts, corrected, mayList bool) string 
 		return why
 	}
 	lower = askers.ReplaceAllString(nothing.ReplaceAllString(lower, "$3"), "")
-	of := lower
+	mayHold := lower // lists of findings
 	if corrected {
 		lower = undenied(lower)
-		of = otherLists.ReplaceAllString(lower, "")
+		mayHold = otherLists.ReplaceAllString(lower, "")
 	}
 	why := calls(text, lower)
 	switch {
@@ -60,7 +60,7 @@ func loosely(left []byte, listed review.Counts, corrected, mayList bool) string 
 		return "it names " + schema.Quote(joinedWord.FindString(lower))
 	case findingField.MatchString(lower):
 		return "it has a finding's field outside a valid finding"
-	case mayList && (someList.MatchString(of) || lists(of)):
+	case mayList && (someList.MatchString(mayHold) || lists(mayHold)):
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
