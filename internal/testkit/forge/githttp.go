@@ -8,6 +8,7 @@ import (
 	"net/http/cgi"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // pushLimitBytes bounds one push.
@@ -26,7 +27,7 @@ func gitService(r *http.Request) string {
 	return ""
 }
 
-// serveGit lets git http-backend answer, after the forge has judged who may.
+// serveGit lets git-http-backend answer, after the forge has judged who may.
 func (f *Forge) serveGit(w http.ResponseWriter, r *http.Request, service string) {
 	login, token, known := f.authenticate(r)
 	push := service == "git-receive-pack"
@@ -92,7 +93,17 @@ func (f *Forge) mayGit(repo *Repo, r *http.Request, login string, t Token, known
 	return http.StatusOK, ""
 }
 
-// backend runs git http-backend. The body is read first: CGI takes no chunked requests, and git sends large packs so.
+// httpBackend is the path of git-http-backend: git itself would only start it, a process more for each request.
+var httpBackend = sync.OnceValues(func() (string, error) {
+	git, err := findGit()
+	if err != nil {
+		return "", err
+	}
+	programs, err := git.line("", nil, nil, "--exec-path")
+	return filepath.Join(programs, "git-http-backend"), err
+})
+
+// backend runs git-http-backend. The body is read first: CGI takes no chunked requests, and git sends large packs so.
 func (f *Forge) backend(w http.ResponseWriter, r *http.Request, repo *Repo, rest, login string) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, pushLimitBytes))
 	if err != nil {
@@ -105,11 +116,16 @@ func (f *Forge) backend(w http.ResponseWriter, r *http.Request, repo *Repo, rest
 			return
 		}
 	}
+	program, err := httpBackend()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	in := r.Clone(r.Context())
 	in.Body, in.ContentLength, in.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	in.URL.Path = "/" + filepath.Base(repo.Bare) + "/" + rest
 	h := &cgi.Handler{
-		Path: string(f.git), Args: []string{"http-backend"}, Root: "/",
+		Path: program, Root: "/",
 		Env: append(gitEnv("GIT_PROJECT_ROOT="+filepath.Dir(repo.Bare), "GIT_HTTP_EXPORT_ALL=1"), remoteUser(login)...),
 		Dir: repo.Bare, Logger: log.New(io.Discard, "", 0), Stderr: io.Discard,
 	}
