@@ -215,6 +215,7 @@ func (w *killWorld) told() (string, error) {
 // conversation is the one that nobody killed, with nothing said twice and nothing lost (threats.md P1).
 func TestRandomKillsOfAConversation(t *testing.T) {
 	t.Parallel()
+	soaks(t)
 	s := newKillSuite(t)
 	story, err := readTalk()
 	if err != nil {
@@ -253,15 +254,11 @@ func TestRandomKillsOfAConversation(t *testing.T) {
 	if !strings.Contains(want, "5 reports, [\"keeper\"] asked") || strings.Count(want, "Escalated") != 2 {
 		t.Fatalf("the conversation is another:\n%s", want)
 	}
-	crowd := *killCrowd
-	if testing.Short() {
-		crowd = 1
-	}
 	t.Logf("-talkkills %d -killseed %d; a run takes %v here", *talkKills, seed, usual.Round(time.Millisecond))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	kills, trials := 0, uint64(0)
-	for range crowd {
+	for range *killCrowd {
 		wg.Go(func() {
 			for {
 				mu.Lock()

@@ -426,21 +426,29 @@ func oneInThree(all []killTrial) (some []killTrial) {
 // up to two of its resumptions are killed as well (threats.md P1).
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
-	randomKills(t, "random", *killCount, 4, func(uint64) killSetting { return killSetting{} })
+	randomKills(t, "random", *killCount, func(uint64) killSetting { return killSetting{} })
 }
 
 // TestRandomKillsOfCommands kills scheduled jobs, and commands that a comment asks for, as TestRandomKills does reviews. Jobs are resumed,
 // and the event of a comment is delivered again (threats.md T153, T165).
 func TestRandomKillsOfCommands(t *testing.T) {
 	t.Parallel()
-	randomKills(t, "commands", cmp.Or(*killCommands, *killCount), 3, func(n uint64) killSetting {
+	randomKills(t, "commands", cmp.Or(*killCommands, *killCount), func(n uint64) killSetting {
 		return []killSetting{{asked: true}, {scheduled: true}, {asked: true, long: true}, {scheduled: true, updates: true}}[n%4]
 	})
 }
 
-// randomKills kills prloop at random moments of runs of some settings, until as many processes were killed as count says, or short with -short.
+// soaks leaves out with -short what kills at random: TestEveryPoint kills in known places.
+func soaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make robustness")
+	}
+}
+
+// randomKills kills prloop at random moments of runs of some settings, until as many processes were killed as count says.
 // The figures go to the sections of docs/robustness.md that begin with name.
-func randomKills(t *testing.T, name string, count, short int, setting func(n uint64) killSetting) {
+func randomKills(t *testing.T, name string, count int, setting func(n uint64) killSetting) {
+	soaks(t)
 	s, section := newKillSuite(t), randomSection(name, count)
 	if *killReport != "" {
 		s.read(section) // it ends here rather than after hours when the file has none
@@ -448,9 +456,6 @@ func randomKills(t *testing.T, name string, count, short int, setting func(n uin
 	seed := *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
-	}
-	if testing.Short() {
-		count = min(count, short)
 	}
 	usual := map[killSetting]time.Duration{}
 	for n := range uint64(4) {
