@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math/bits"
 	"net/http"
 	"path"
 	"slices"
@@ -300,11 +301,33 @@ func readable(data []byte) bool {
 }
 
 // opensAsText reports whether data looks like text to tools that read no more than its first bytes, as generators of projects do
-// before they run what is written in a template: whatever follows, it may be run as text (threats.md T719). PDFs do by their nature.
+// before they run what is written in a template: whatever follows, it may be run as text (threats.md T719). It counts as isbinaryfile of npm does, which
+// takes bytes for plain that readable does not, does not look at what follows the broken beginning of a letter, and takes PDFs for none.
 func opensAsText(data []byte) bool {
 	const first = 512
-	head := data[:min(first, len(data))]
-	return bytes.IndexByte(head, 0) < 0 && readable(head) && !bytes.HasPrefix(head, []byte("%PDF-"))
+	marks := []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} // of UTF-8, UTF-16, UTF-32 and GB18030
+	if slices.ContainsFunc(marks, func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) }) {
+		return true
+	}
+	odd, end := 0, min(first, len(data))
+	for i := 0; i < end; i++ {
+		c := data[i]
+		if c == 0 {
+			return false
+		}
+		if c >= 7 && c <= 14 || c >= ' ' && c <= 0x7f {
+			continue
+		}
+		if more := bits.LeadingZeros8(^c) - 1; more >= 1 && more <= 3 && i+more < len(data) {
+			i++
+			if !slices.ContainsFunc(data[i:i+more], func(c byte) bool { return c>>6 != 0b10 }) {
+				i += more - 1
+				continue
+			}
+		}
+		odd++
+	}
+	return odd*10 <= end && !bytes.HasPrefix(data, []byte("%PDF-"))
 }
 
 // known reports whether data begins as a picture, a sound, a font, an archive or another format that is no text. Where it begins in a letter or a sign, as a program may, a byte that no
