@@ -434,6 +434,9 @@ func TestWhatIsRefusedIsOpen(t *testing.T) {
 		{`{"priority":"medium to high","title":"Mean divides by zero","file":"stock.go"}`, true, false},
 		{`{"priority":"Low priority","title":"Shorter names","file":"a.go","score":3}`, true, true},
 		{`{"priority":"non-blocking nit","title":"Shorter names","file":"a.go"}`, true, true},
+		{`{"priority":"fatal - security note","title":"Shorter names","file":"a.go"}`, false, false},
+		{`{"priority":"warning: fatal","title":"Shorter names","file":"a.go"}`, false, false},
+		{`{"priority":"P3 (low_priority)","title":"Shorter names","file":"a.go"}`, true, true},
 		{`{"priority":"not a nit","title":"Shorter names","file":"a.go"}`, false, false},
 		{`{"priority":"P2","title":"Shorter names","file":"a.go","source":{"type":"agent","name":"x"},"score":"four"}`, true, true},
 		{`{"id":"","title":""},{},null,"None",0`, true, true},
@@ -514,19 +517,21 @@ func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
 		`{"findings":"auth.go:5 lets anybody in"}`:                                          {1, 1},
 		"findings:\n  - file: auth.go\n    message: anybody is let in\n":                    {1, 1},
 
-		`{"issues":{"p0_blocking":1},"agent":"a","prNumber":7,"conclusion":"approve","findings":[]}`:                        {1, 1}, // half of the counts: it was asked for the others
-		`{"agent":"a","prNumber":7,"conclusion":"request_changes","findings":[]}`:                                           {0, 0}, // it was asked about that
-		"Here you are:\n```json\n" + `{"agent":"a","prNumber":7,"conclusion":"needs_major_work","findings":[]}` + "\n```\n": {0, 0},
-		`{"findings":[],"critical_issues":["none found"],"blockingIssues":[],"has_blocking_issues":false,}`:                 {0, 0},
-		`{"findings":[],"filesReviewed":["a.go"],"strengths":["Good tests"],}`:                                              {0, 0},
-		`{"findings":[],"version":{"major":3},"nonBlocking":["a nit"],"fullReport":"P0: \"none\""`:                          {0, 0},
-		`{"agent":"a","earlier":[{"findingId":"A","verdict":"fixed","why":"an empty list gives 0"}]}`:                       {0, 0},
-		`{"findings":[{"priority":"P2","file":"a.go","line":"3","evidence":"if p1 == p0 {","blocking":false}],}`:            {0, 0},
-		`{"conclusion":"request_changes","findings":[{"priority":"P2","file":"a.go","line":"3","title":"t"}]}`:              {0, 0},
-		"Here are my findings:\n```json\n" + `{"agent":5,"findings":[]}` + "\n```\nNo blocking issue is left.":              {0, 0},
-		`{'findings': [], 'has_blocking_issues': False, 'earlier': [{'findingId': 'A', 'verdict': 'fixed', 'why': 'x'}]}`:   {0, 0},
-		"I look at the findings: first at `\"files\": [\"dist\"]` in package.json.":                                         {0, 0},
-		"findings: none\ncritical_issues: none\n":                                                                           {0, 0},
+		`{"issues":{"p0_blocking":1},"agent":"a","prNumber":7,"conclusion":"approve","findings":[]}`:                                                          {1, 1}, // half of the counts: it was asked for the others
+		`{"agent":"a","prNumber":7,"conclusion":"request_changes","findings":[]}`:                                                                             {0, 0}, // it was asked about that
+		"Here you are:\n```json\n" + `{"agent":"a","prNumber":7,"conclusion":"needs_major_work","findings":[]}` + "\n```\n":                                   {0, 0},
+		`{"findings":[],"critical_issues":["none found"],"blockingIssues":[],"has_blocking_issues":false,}`:                                                   {0, 0},
+		`{"findings":[],"filesReviewed":["a.go"],"strengths":["Good tests"],}`:                                                                                {0, 0},
+		`{"findings":[],"version":{"major":3},"nonBlocking":["a nit"],"fullReport":"P0: \"none\""`:                                                            {0, 0},
+		`{"agent":"a","earlier":[{"findingId":"A","verdict":"fixed","why":"an empty list gives 0"}]}`:                                                         {0, 0},
+		`{"findings":[{"priority":"P2","file":"a.go","line":"3","evidence":"if p1 == p0 {","blocking":false}],}`:                                              {0, 0},
+		`{"conclusion":"request_changes","findings":[{"priority":"P2","file":"a.go","line":"3","title":"t"}]}`:                                                {0, 0},
+		"Here are my findings:\n```json\n" + `{"agent":5,"findings":[]}` + "\n```\nNo blocking issue is left.":                                                {0, 0},
+		`{'findings': [], 'has_blocking_issues': False, 'earlier': [{'findingId': 'A', 'verdict': 'fixed', 'why': 'x'}]}`:                                     {0, 0},
+		"I look at the findings: first at `\"files\": [\"dist\"]` in package.json.":                                                                           {0, 0},
+		`{"findings":[{"priority":"P2","impact":"high","title":"The critical section","description":"It is a severe, major P1.","file":"a.go","line":"3"}],}`: {0, 0},
+		"findings: []\nblocking:\n- none\nnote:\n- none is blocking\n":                                                                                        {0, 0},
+		"findings: none\ncritical_issues: none\n":                                                                                                             {0, 0},
 	} {
 		for i, last := range [][]review.Finding{nil, {p1}} {
 			if got, notes := Corrected([]byte(doc), last); len(got)-len(last) != want[i] {

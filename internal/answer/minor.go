@@ -24,7 +24,7 @@ type span struct{ start, end int }
 
 // minors finds the objects that plainly are P2 or P3, or empty, in text of any shape, outside the spans that were kept, which are in order;
 // the last one may be cut off. n is how many were none of the empty ones. An object around what was kept is none of them.
-func minors(text []byte, kept []span) (spans []span, n int) {
+func minors(text []byte, list listing, kept []span) (spans []span, n int) {
 	type open struct{ start, height int }
 	var stack []open
 	quoted := false
@@ -53,7 +53,7 @@ func minors(text []byte, kept []span) (spans []span, n int) {
 				up := &stack[len(stack)-1]
 				up.height = max(up.height, o.height+1)
 			}
-			if o.height <= 1 && minor(text[o.start:i+1], &n) { // a finding holds its source and no more
+			if o.height <= 1 && minor(text[o.start:i+1], list, &n) { // a finding holds its source and no more
 				start := o.start
 				for len(spans) > 0 && (spans[len(spans)-1].start >= o.start || len(bytes.Trim(text[spans[len(spans)-1].end:o.start], ", \t\r\n")) == 0) {
 					start = min(start, spans[len(spans)-1].start) // within this one, or beside it
@@ -67,7 +67,7 @@ func minors(text []byte, kept []span) (spans []span, n int) {
 		}
 	}
 	for _, o := range stack[max(0, len(stack)-2):] {
-		if o.height <= 1 && minor(bytes.TrimRight(text[o.start:], " \t\r\n"), &n) {
+		if o.height <= 1 && minor(bytes.TrimRight(text[o.start:], " \t\r\n"), list, &n) {
 			spans = slices.DeleteFunc(spans, func(s span) bool { return s.start >= o.start })
 			return append(spans, span{o.start, len(text)}), n
 		}
@@ -76,7 +76,7 @@ func minors(text []byte, kept []span) (spans []span, n int) {
 }
 
 // minor reports whether an object, which may be cut off, plainly says that it is P2 or P3, or says nothing. It counts in n those that say so.
-func minor(object []byte, n *int) bool {
+func minor(object []byte, list listing, n *int) bool {
 	if len(object) > maxObject {
 		return false
 	}
@@ -90,7 +90,7 @@ func minor(object []byte, n *int) bool {
 	if _, err := dec.Token(); err != nil {
 		return false
 	}
-	said := review.Priority("")
+	said, fields := review.Priority(""), map[string]json.RawMessage{}
 	for {
 		key, err := dec.Token()
 		if err != nil || key == json.Delim('}') {
@@ -104,10 +104,12 @@ func minor(object []byte, n *int) bool {
 			if !ended(err) {
 				return false
 			}
-			break
+			value, _ = json.Marshal(strings.Trim(string(object[dec.InputOffset():]), ": \t\r\n\"")) // what is there of it
 		}
 		word := strings.ToUpper(strings.Trim(string(value), `"`))
 		switch name, _ := key.(string); {
+		case fields[name] != nil || strings.EqualFold(name, "score") && graveScore.MatchString(`"score":`+string(value)):
+			return false
 		case strings.EqualFold(name, "priority") && said == "":
 			said = review.Priority(word)
 		case strings.EqualFold(name, "priority"):
@@ -116,9 +118,11 @@ func minor(object []byte, n *int) bool {
 			return false
 		case (value[0] == '{' || value[0] == '[') && name != "source" && name != "cause":
 			return false
+		default:
+			fields[name] = value
 		}
 	}
-	if said != review.P2 && said != review.P3 || named(legible(object)) {
+	if said != review.P2 && said != review.P3 || named(legible(object)) || list.graver(fields) != "" {
 		return false
 	}
 	*n++

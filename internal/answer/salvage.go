@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,18 +31,31 @@ const mostHanded = 20
 // be cut off, have faults elsewhere or stand in other text. What is left of the answer without them is read loosely: where it may
 // hold a P0 or P1, one finding "that could not be read" stands for all of it (decision 34). It never makes an answer complete:
 // what comes back can only add findings to a verdict.
-func SalvageReviewer(data []byte) ([]review.Finding, schema.Notes) {
-	return salvage(data, "findings", DecodeFinding)
-}
+func SalvageReviewer(data []byte) ([]review.Finding, schema.Notes) { return salvage(data, ofReviewer) }
 
 // SalvageCommand is SalvageReviewer for the findings of a command.
-func SalvageCommand(data []byte) ([]review.Finding, schema.Notes) {
-	return salvage(data, "findings", decodeCommandFinding)
-}
+func SalvageCommand(data []byte) ([]review.Finding, schema.Notes) { return salvage(data, ofCommand) }
 
 // SalvageComments is SalvageReviewer for the comments analyzer's pendingIssues.
-func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
-	return salvage(data, "pendingIssues", DecodeFinding)
+func SalvageComments(data []byte) ([]review.Finding, schema.Notes) { return salvage(data, ofComments) }
+
+// listing is the list of findings that answers of one kind have: its key, and what its entries are.
+type listing struct {
+	key   string
+	entry reflect.Type
+}
+
+var (
+	ofReviewer = listing{"findings", reflect.TypeFor[review.Finding]()}
+	ofCommand  = listing{"findings", reflect.TypeFor[review.CommandFinding]()}
+	ofComments = listing{"pendingIssues", reflect.TypeFor[review.Finding]()}
+)
+
+func (l listing) decode(object []byte) (review.Finding, schema.Notes, error) {
+	if l == ofCommand {
+		return decodeCommandFinding(object)
+	}
+	return DecodeFinding(object)
 }
 
 // Corrected adds to the findings of a corrected reviewer answer the P0 and P1 findings of the one it corrects that it has none like:
@@ -49,22 +63,22 @@ func SalvageComments(data []byte) ([]review.Finding, schema.Notes) {
 // plainly deny them, leaves one that stands for it, whatever else is listed (threats.md T899). None of them is counted, nor do they count
 // against what an answer may hold.
 func Corrected(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
-	return corrected(refused, "findings", findings, SalvageReviewer)
+	return corrected(refused, ofReviewer, findings)
 }
 
 // CorrectedCommand is Corrected for the findings of a command.
 func CorrectedCommand(refused []byte, findings []review.Finding) ([]review.Finding, schema.Notes) {
-	return corrected(refused, "findings", findings, SalvageCommand)
+	return corrected(refused, ofCommand, findings)
 }
 
 // CorrectedComments is Corrected for the comments analyzer's pendingIssues.
 func CorrectedComments(refused []byte, pending []review.Finding) ([]review.Finding, schema.Notes) {
-	return corrected(refused, "pendingIssues", pending, SalvageComments)
+	return corrected(refused, ofComments, pending)
 }
 
-func corrected(refused []byte, list string, findings []review.Finding, salvage func([]byte) ([]review.Finding, schema.Notes)) ([]review.Finding, schema.Notes) {
+func corrected(refused []byte, list listing, findings []review.Finding) ([]review.Finding, schema.Notes) {
 	var notes schema.Notes
-	kept, _ := salvage(refused)
+	kept, _ := salvage(refused, list)
 	for _, f := range unsaid(severe(kept), findings) {
 		if !Unreadable(f) {
 			f.Unconfirmed = "was in an earlier answer of the same reviewer, and not in its last one"
@@ -110,7 +124,7 @@ func unsaid(findings, others []review.Finding) []review.Finding {
 
 // doubtful reports whether what could not be read of a refused answer may hold a P0 or P1 that none of findings stands for: outside the
 // entries of its list, or in one of them.
-func doubtful(refused []byte, list string, findings []review.Finding) bool {
+func doubtful(refused []byte, list listing, findings []review.Finding) bool {
 	if len(refused) > 2*maxLoose { // more than is read loosely
 		return true
 	}
@@ -120,7 +134,7 @@ func doubtful(refused []byte, list string, findings []review.Finding) bool {
 		listed.P0 = math.MaxInt32 // it meets every claim
 	}
 	rest := []byte(report.ReplaceAllString(string(without(refused, at)), ""))
-	return !ok || loosely(rest, listed, true, afterKey(refused, list) == nil && answers.MatchString(string(rest))) != "" || len(unsaid(open, findings)) > 0
+	return !ok || loosely(rest, listed, true, afterKey(refused, list.key) == nil && answers.MatchString(string(rest))) != "" || len(unsaid(open, findings)) > 0
 }
 
 // askedOfClaims reports whether an answer was refused for what it claims: it was asked about that, and the next answer says what is so.
@@ -133,8 +147,8 @@ func askedOfClaims(refused []byte) bool {
 
 // entries are those of a refused answer's list of findings that do not say plainly that they are P2 or P3, whatever their keys. at is where
 // entries stand. ok is false where one cannot be taken apart, and where they are too many, or too much to be read.
-func entries(answer []byte, list string) (open []review.Finding, at []span, ok bool) {
-	for rest := afterKey(answer, list); rest != nil; rest = afterKey(rest, list) {
+func entries(answer []byte, list listing) (open []review.Finding, at []span, ok bool) {
+	for rest := afterKey(answer, list.key); rest != nil; rest = afterKey(rest, list.key) {
 		for {
 			if rest = bytes.TrimLeft(rest, " \t\r\n,"); len(rest) == 0 || rest[0] == ']' {
 				break
@@ -151,7 +165,7 @@ func entries(answer []byte, list string) (open []review.Finding, at []span, ok b
 			if object == nil || len(at) == schema.MaxFindings || values.MoreThan(schema.MaxValues, object) {
 				return nil, nil, false
 			}
-			f, plain, ok := entry(object)
+			f, plain, ok := entry(object, list)
 			if !ok {
 				return nil, nil, false
 			}
@@ -167,12 +181,14 @@ func entries(answer []byte, list string) (open []review.Finding, at []span, ok b
 
 // entry reads an entry of a list as far as it is JSON: as a P0 or P1 where it names one, else as a P3, for which each finding may stand. plain
 // says that it is P2 or P3, in a word of any scale or by its score, or says nothing. ok is false where it cannot be taken apart.
-func entry(object []byte) (f review.Finding, plain, ok bool) {
-	rated, lesser, least, empty := false, true, false, true
+func entry(object []byte, list listing) (f review.Finding, plain, ok bool) {
+	rated, lesser, least, empty, graver := false, true, false, true, false
 	f.Priority = review.P3
 	whole, ok := fields(object, func(name string, value any) {
 		text := strings.TrimSpace(fmt.Sprint(value))
 		number, _ := strconv.Atoi(text)
+		raw, _ := json.Marshal(value)
+		graver = graver || list.graver(map[string]json.RawMessage{name: raw}) != ""
 		empty = empty && !says(value)
 		switch name {
 		case "file":
@@ -188,7 +204,7 @@ func entry(object []byte) (f review.Finding, plain, ok bool) {
 			least = number >= 1 && !review.PriorityOfScore(number).Severe()
 		case "priority", "severity", "level":
 			text = denied.ReplaceAllString(strings.ReplaceAll(strings.ToLower(text), "-", " "), "")
-			rated, lesser = true, lesser && lesserWord.MatchString(text) && !graveRating.MatchString(text)
+			rated, lesser = true, lesser && lesserRating.MatchString(text)
 			if highest.MatchString(text) {
 				f.Priority = review.P0
 			}
@@ -197,7 +213,7 @@ func entry(object []byte) (f review.Finding, plain, ok bool) {
 			f.Description += text + "\n"
 		}
 	})
-	if f.Priority != review.P0 && calls(legible(object), undenied(plainly(object))) != "" {
+	if f.Priority != review.P0 && (graver || calls(legible(object), undenied(plainly(object))) != "") {
 		f.Priority = review.P1
 	}
 	return f, whole && !f.Priority.Severe() && (empty || rated && lesser || !rated && least), ok
@@ -235,11 +251,12 @@ func fields(object []byte, each func(name string, value any)) (whole, ok bool) {
 	}
 }
 
+const lesserWord = `(p[234]|[234]|medium|moderate|important|low|minor|suggestion|info|informational|note|nit|trivial|optional|style|warning)`
+
 var (
-	// lesserWord are the words for P2 and P3 of all scales, graveRating those of a rating that is none, and highest those of P0.
-	lesserWord  = lazyregexp.New(`\b(p[234]|medium|moderate|important|low|minor|suggestion|info|informational|note|nit|trivial|optional|style|warning)\b|^[234]$`)
-	graveRating = lazyregexp.New(`\bp[\s_-]?[01]\b|\b(critical|block|severe|high|major|urgent)|\b(no|not|without)\b`)
-	highest     = lazyregexp.New(`\bp[\s_-]?0\b|\bblock|^0$`)
+	// lesserRating is a rating of the words for P2 and P3 of all scales, and none but those that say what they are; highest are the words for P0.
+	lesserRating = lazyregexp.New(`^[\s\pP\pS]*((priority|severity|level|risk|impact)[\s\pP\pS]+)?` + lesserWord + `([\s\pP\pS]+(` + lesserWord + `|priority|severity|level|risk|impact|issue|finding|to|or|and))*[\s\pP\pS]*$`)
+	highest      = lazyregexp.New(`\bp[\s_-]?0\b|\bblock|^0$`)
 	// answers is a line that begins as an answer: with an object, a list, or the key of the findings.
 	answers = lazyregexp.New(`(?mi)^\W*(findings|pending[ _-]?issues)\b|^\s*[{\[]`)
 	// report is the free text of an answer, which may be cut off.
@@ -266,8 +283,8 @@ func Salvaged(answers ...[]review.Finding) (best []review.Finding) {
 	return best
 }
 
-// salvage reads the entries of a list with decode.
-func salvage(data []byte, list string, decode func([]byte) (review.Finding, schema.Notes, error)) ([]review.Finding, schema.Notes) {
+// salvage reads the entries of a list one by one.
+func salvage(data []byte, list listing) ([]review.Finding, schema.Notes) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		data = bytes.ReplaceAll(data, []byte{0}, nil) // what of UTF-16 can be read
 	}
@@ -279,22 +296,24 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 	var at []span // where those stand
 	var notes schema.Notes
 	refused := 0
-	for rest := afterKey(data, list); rest != nil; rest = afterKey(rest, list) {
+	for rest := afterKey(data, list.key); rest != nil; rest = afterKey(rest, list.key) {
 		for len(kept)+refused < schema.MaxFindings {
 			var object []byte
 			object, rest = nextObject(rest)
 			if object == nil {
 				break
 			}
-			f, n, err := decode(object)
+			f, n, err := list.decode(object)
 			if err != nil {
 				refused++
 				notes.Add("finding %d was not kept: %v", len(kept)+refused, err)
 				continue
 			}
 			end := len(data) - len(rest)
-			// A small one that names a P0 in a field of its own is looked at once more, as what is left.
-			if kept = append(kept, f); f.Priority.Severe() || !named(legible(object)) {
+			// A small one that calls itself a P0 all the same is looked at once more, as what is left.
+			fields := map[string]json.RawMessage{}
+			_ = json.Unmarshal(object, &fields) // it is valid
+			if kept = append(kept, f); f.Priority.Severe() || !named(legible(object)) && list.graver(fields) == "" {
 				at = append(at, span{end - len(object), end})
 			}
 			for _, note := range n {
@@ -305,7 +324,7 @@ func salvage(data []byte, list string, decode func([]byte) (review.Finding, sche
 			break
 		}
 	}
-	if why := unread(whole, kept, at); why != "" {
+	if why := unread(whole, list, kept, at); why != "" {
 		notes.Add("a part of the answer could not be read: %s", why)
 		kept = append(kept, unreadable(why))
 	}

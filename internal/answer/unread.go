@@ -17,12 +17,12 @@ import (
 )
 
 // MayBlock reports whether text, read loosely, may say that something is a P0 or P1.
-func MayBlock(text []byte) bool { return unread(text, nil, nil) != "" }
+func MayBlock(text []byte) bool { return unread(text, ofReviewer, nil, nil) != "" }
 
 // unread says why what is left of a broken answer, without the findings that were kept at these places, may hold a P0 or P1; empty when it
 // plainly does not (decision 34).
-func unread(answer []byte, kept []review.Finding, at []span) string {
-	spans, count := minors(answer, at)
+func unread(answer []byte, list listing, kept []review.Finding, at []span) string {
+	spans, count := minors(answer, list, at)
 	listed := review.Count(kept)
 	listed.P3 += count
 	return loosely(without(answer, slices.Concat(at, spans)), listed, false, true)
@@ -85,7 +85,7 @@ func calls(text, lower string) string {
 func named(text string) bool {
 	tries := 0
 	for _, m := range fieldName.FindAllStringSubmatchIndex(text, -1) {
-		name := text[max(m[2], m[4]):max(m[3], m[5])]
+		name := text[max(m[2], m[4], m[6]):max(m[3], m[5], m[7])]
 		if !graveNamed(name) || slices.Contains(schema.FieldNames(reflect.TypeFor[review.Counts]()), strings.ToLower(name)) {
 			continue
 		}
@@ -167,9 +167,9 @@ var (
 	joinedWord = lazyregexp.New(`\b(critical|blockers?|severe)_[a-z]`)
 	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
 	findingField = lazyregexp.New(`(?m)([{,]|^\s*-)[\s"'\\\x60]*\b(priority|severity|title|description|suggestion|evidence|category)\b["'\\\x60]*\s*[:=]`)
-	// fieldName is the name of a field: a key in quotes, or one of joined words at the beginning of a line; lesserName says less by a number, and
+	// fieldName is the name of a field: a key in quotes, or at the beginning of a line one of joined words, or of one word over a list; lesserName says less by a number, and
 	// pythonNone is a value of Python that says nothing.
-	fieldName  = lazyregexp.New(`(?m)["'\x60]([A-Za-z][\w .-]*)\\*["'\x60]\s*:\s*|^[\s>*-]*([A-Za-z]+_\w+|[a-z0-9]+[A-Z]\w*)\s*:\s*`)
+	fieldName  = lazyregexp.New(`(?m)["'\x60]([A-Za-z][\w .-]*)\\*["'\x60]\s*:\s*|^[\s>*-]*([A-Za-z]+_\w+|[a-z0-9]+[A-Z]\w*)\s*:\s*|^([A-Za-z]+):\s*\n\s*-\s+`)
 	lesserName = lazyregexp.New(`(?i)^(highest|high|major|urgent)$`)
 	pythonNone = lazyregexp.New(`^(None|False)\s*[,}\n]`)
 	// someList is a list under any quoted key that is not empty.
@@ -247,41 +247,50 @@ func stray(data []byte, shape reflect.Type, notes *schema.Notes) string {
 	if why := unknown(counts, reflect.TypeFor[review.Counts]()); why != "" {
 		return why
 	}
-	command := shape == reflect.TypeFor[review.CommandResult]()
-	for _, list := range []string{"findings", "pendingIssues"} {
-		var all []map[string]json.RawMessage
-		_ = json.Unmarshal(fields[list], &all)
-		for i, f := range all {
-			p := review.Priority(strings.Trim(string(f["priority"]), `"`))
-			if command {
-				p, _ = review.PriorityOfSeverity(strings.Trim(string(f["severity"]), `"`))
-			}
-			if p.Severe() {
-				continue
-			}
-			var title string
-			_ = json.Unmarshal(f["title"], &title)
-			if list == "findings" && graveTitle.MatchString(undenied(strings.ToLower(title))) { // in pendingIssues people word it, and rules say how grave it is
-				return "the title of a finding that is listed as less calls it a P0 or P1"
-			}
-			if !command { // severity and confidence are its own fields
-				rated(f, ratesFinding, fmt.Sprintf("%s/%d", list, i), notes)
-			}
-			source := map[string]json.RawMessage{}
-			_ = json.Unmarshal(f["source"], &source)
-			entry := reflect.TypeFor[review.Finding]()
-			if command {
-				entry = reflect.TypeFor[review.CommandFinding]()
-			}
-			if why := cmp.Or(unknown(f, entry), unknown(source, reflect.TypeFor[review.Source]())); why != "" {
-				return why
-			}
+	list := ofReviewer
+	switch shape {
+	case reflect.TypeFor[review.CommandResult]():
+		list = ofCommand
+	case reflect.TypeFor[review.CommentsResult]():
+		list = ofComments
+	}
+	var all []map[string]json.RawMessage
+	_ = json.Unmarshal(fields[list.key], &all)
+	for i, f := range all {
+		p := review.Priority(strings.Trim(string(f["priority"]), `"`))
+		if list == ofCommand {
+			p, _ = review.PriorityOfSeverity(strings.Trim(string(f["severity"]), `"`))
+		}
+		if p.Severe() {
+			continue
+		}
+		if list != ofCommand { // severity and confidence are its own fields
+			rated(f, ratesFinding, fmt.Sprintf("%s/%d", list.key, i), notes)
+		}
+		if why := list.graver(f); why != "" {
+			return why
 		}
 	}
-	if !command {
+	if list != ofCommand {
 		rated(fields, ratesChange, "", notes)
 	}
 	return unknown(fields, shape)
+}
+
+// graver says what in fields of an entry that is listed as P2 or P3 calls it a P0 or P1 all the same.
+func (l listing) graver(fields map[string]json.RawMessage) string {
+	var title string
+	_ = json.Unmarshal(fields["title"], &title)
+	if l != ofComments && graveTitle.MatchString(undenied(strings.ToLower(title))) { // in pendingIssues people word it, and rules say how grave it is
+		return "the title of a finding that is listed as less calls it a P0 or P1"
+	}
+	source := map[string]json.RawMessage{}
+	_ = json.Unmarshal(fields["source"], &source)
+	if l != ofCommand {
+		fields = maps.Clone(fields)
+		rated(fields, ratesFinding, "", &schema.Notes{})
+	}
+	return cmp.Or(unknown(fields, l.entry), unknown(source, reflect.TypeFor[review.Source]()))
 }
 
 // unknown says which field that is not of the shape may hold a P0 or P1.
