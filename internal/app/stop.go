@@ -194,20 +194,30 @@ func (f *stoppable) asks(ctx context.Context, repo review.Repo, c review.Comment
 	return err == nil && !mailed, err
 }
 
-// answered says who asked for a stop about the head, as an answer of ours tells: the comment that it answers may be older than the run (threats.md T637).
+// answered says who asked for a stop, as the newest answer of ours tells that is about the head, whatever comment it answers (threats.md T637). A run that somebody ordered
+// ends for one to a comment that is younger than the order, about whatever head, also where that comment is gone (threats.md T737). It is kept for that head, and no other.
 func (f *stoppable) answered(ctx context.Context, comments []review.Comment) (said string, err error) {
-	for _, c := range comments {
+	for _, c := range slices.Backward(comments) {
 		m, _ := sanitize.ParseMarker(c.Body)
-		if comment := commentOf(m); f.stops.Event.IsZero() || m.Run != stopRun(f.head) || !c.CreatedAt.After(f.stops.Event) || comment <= f.stops.Over {
+		head, stop := strings.CutPrefix(m.Run, stopRun(""))
+		comment := commentOf(m)
+		ends := head == f.head && c.CreatedAt.After(f.stops.Event) && comment > f.stops.Over
+		if f.stops.Event.IsZero() {
+			ends = comment > f.stops.After
+		}
+		if !stop || !ends {
 			continue
-		} else if viewer, err := f.client.Viewer(ctx, f.target.Repo.Host); err != nil {
+		}
+		viewer, err := f.client.Viewer(ctx, f.target.Repo.Host)
+		if err != nil {
 			return "", err
-		} else if effects.Same(c.Author, viewer) {
-			note, err := f.service.stopNoted(ctx, f.target, f.head)
+		}
+		if effects.Same(c.Author, viewer) {
+			note, err := f.service.stopNoted(ctx, f.target, head)
 			if err != nil || note.Comment != comment {
 				note.Said = "somebody asked for a stop: " + c.URL
 			}
-			return note.Said, errors.Join(err, f.service.haltBy(ctx, f.target, f.head, note.Said, comment))
+			return note.Said, errors.Join(err, f.service.haltBy(ctx, f.target, head, note.Said, comment))
 		}
 	}
 	return "", nil

@@ -29,12 +29,13 @@ func stoppableRun(t *testing.T) (*forge.Forge, *forge.PullRequest, *stoppable) {
 	}
 	repo.SetPermission("octocat", forge.Write)
 	repo.SetPermission("mona", forge.Write)
-	c, err := github.New(t.Context(), github.Options{Env: f.Env("github.com"), GH: forgetest.GH(t)})
+	hub := github.Options{Env: f.Env("github.com"), GH: forgetest.GH(t)}
+	c, err := github.New(t.Context(), hub)
 	if err != nil {
 		t.Fatal(err)
 	}
 	target := review.Target{Repo: review.Repo{Host: "github.com", Owner: "acme", Name: "widgets"}, PR: 7}
-	service, err := Open(t.Context(), Options{State: t.TempDir()})
+	service, err := Open(t.Context(), Options{State: t.TempDir(), GitHub: hub})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +90,45 @@ func TestAStopThatWasEdited(t *testing.T) {
 	p.EditComment(id, "!prloop stop\n\nThe pool is drained already.")
 	if said, err := s.find(t.Context(), review.PullRequest{Repo: s.target.Repo, Number: s.target.PR}, false); err != nil || !strings.HasPrefix(said, "mona asked") {
 		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// A stop that was answered ends what was ordered before it, also where its comment is gone or another commit was pushed; it is kept for the commit that the answer is about
+// alone (threats.md T737).
+func TestAnAnsweredStopEndsOlderOrders(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]func(p *forge.PullRequest, stop int64) error{
+		"deleted": func(p *forge.PullRequest, stop int64) error { p.DeleteComment(stop); return nil },
+		"pushed": func(p *forge.PullRequest, _ int64) error {
+			_, err := p.Push("contributor", "More", map[string]string{"more.go": "package a\n"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, p, s := stoppableRun(t)
+			about := p.HeadSHA()
+			ask := p.Comment("mona", "!prloop review")
+			stop := p.Comment("mona", "!prloop stop")
+			if _, _, err := s.service.Reply(t.Context(), Order{Target: s.target}, Ask{Asked: review.Asked{Comment: stop, By: "mona", URL: "https://x"}, Ask: trigger.Ask{Word: trigger.Stop}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := then(p, stop); err != nil {
+				t.Fatal(err)
+			}
+			for after, ends := range map[int64]bool{ask: true, stop: false} {
+				run := &stoppable{Forge: s.client, service: s.service, client: s.client, target: s.target, stops: orchestrator.Stops{After: after}}
+				pr, err := run.PullRequest(t.Context(), s.target.Repo, s.target.PR)
+				if err != nil || strings.HasPrefix(pr.Stopped, "mona asked for a stop") != ends {
+					t.Errorf("ordered by comment %d: %q, %v", after, pr.Stopped, err)
+				}
+			}
+			for head, kept := range map[string]bool{about: true, p.HeadSHA(): p.HeadSHA() == about} {
+				if note, err := s.service.stopNoted(t.Context(), s.target, head); err != nil || (note.Comment == stop) != kept {
+					t.Errorf("of %.7s there is kept %+v, %v", head, note, err)
+				}
+			}
+		})
 	}
 }
 
