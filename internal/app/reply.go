@@ -107,7 +107,7 @@ func lastReport(comments []review.Comment, viewer review.Person) string {
 // help lists what can be asked for.
 func (s *Service) help(ctx context.Context, o Order) (string, error) {
 	text := "A line of a comment on a pull request asks for something, if its author may write to the repository:\n\n" +
-		"- `!prloop review` reviews the pull request, a draft too\n- `!prloop fix` reviews it and fixes what is found\n- `!prloop stop` ends the run in hand\n" +
+		"- `!prloop review` reviews the pull request, a draft too\n- `!prloop fix`, with nothing else in its paragraph, reviews it and fixes what is found\n- `!prloop stop` ends the run in hand\n" +
 		"- `!prloop status` says what there is\n- `!prloop help` says this\n"
 	rules, err := s.Rules(ctx, o)
 	if err != nil {

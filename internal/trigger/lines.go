@@ -31,6 +31,9 @@ var markdown = sync.OnceValue(func() parser.Parser {
 type line struct {
 	// text is the line, next the one behind it, if any.
 	text, next string
+	// block numbers what it is in; heading is true of one above a rule, as a signature has it, where only a stop is heard.
+	block   int
+	heading bool
 	// at is where it begins in words, which has the bytes that are plain text, and blanks for those of code, HTML, links and the like.
 	at    int
 	words []byte
@@ -52,7 +55,7 @@ var blankLine = lazyregexp.New(`\n[ \t]*\n`)
 func lines(comment string) (out []line) {
 	comment = strings.ReplaceAll(strings.ToValidUTF8(comment, "\uFFFD"), "\r\n", "\n")
 	src, end := []byte(comment), aboveMail(comment)
-	words, open := bytes.Repeat([]byte{' '}, len(src)), elements(nil)
+	words, open, block := bytes.Repeat([]byte{' '}, len(src)), elements(nil), 0
 	for n := markdown().Parse(text.NewReader(src)).FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
@@ -60,10 +63,12 @@ func lines(comment string) (out []line) {
 			if n.HasClosure() {
 				open = open.after(n.ClosureLine.Value(src))
 			}
-		case *ast.Paragraph:
-			if len(open) > 0 {
+		case *ast.Paragraph, *ast.Heading:
+			_, heading := n.(*ast.Heading)
+			if len(open) > 0 || n.Lines().Len() == 0 || heading && !ruled(n, src) {
 				continue
 			}
+			block++
 			keep(n, src, words)
 			for i := range n.Lines().Len() {
 				seg := n.Lines().At(i)
@@ -72,11 +77,16 @@ func lines(comment string) (out []line) {
 				}
 				text := src[seg.Start:seg.Stop]
 				indent := len(text) - len(bytes.TrimLeft(text, " \t"))
-				out = append(out, line{text: strings.TrimRight(string(text[indent:]), " \t\r\n"), at: seg.Start + indent, words: words})
+				out = append(out, line{text: strings.TrimRight(string(text[indent:]), " \t\r\n"), block: block, heading: heading, at: seg.Start + indent, words: words})
 			}
 		}
 	}
 	return out
+}
+
+// ruled reports whether a heading is one by the rule below it, and not by signs before it.
+func ruled(heading ast.Node, src []byte) bool {
+	return !bytes.HasSuffix(bytes.TrimRight(src[:heading.Lines().At(0).Start], " \t"), []byte("#"))
 }
 
 // aboveMail is where what a mail quotes begins in a comment, by the address there: with its paragraph, as a long name before the address stands in lines of its own.

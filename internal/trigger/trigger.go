@@ -67,15 +67,34 @@ func Parse(comment, bot string) []Ask {
 	}
 	var asks []Ask
 	all := lines(comment)
+	from, talks := 0, false // of the block that is read
 	for i, l := range all {
+		if i > 0 && all[i-1].block != l.block {
+			from, talks = len(asks), false
+		}
 		if i+1 < len(all) {
 			l.next = all[i+1].text
 		}
-		if a, ok := l.ask(strings.TrimSuffix(strings.TrimPrefix(bot, "@"), "[bot]")); ok {
+		a, ok := l.ask(strings.TrimSuffix(strings.TrimPrefix(bot, "@"), "[bot]"))
+		if talks = talks || a.prose != "" || !ok && !says(l.text); talks {
+			for j := range asks[from:] {
+				asks[from+j] = asks[from+j].beside()
+			}
+			a = a.beside()
+		}
+		if ok && (!l.heading || a.Word == Stop || a.Word == Unsure) {
 			asks = append(asks, a)
 		}
 	}
 	return asks
+}
+
+// beside is what is asked for in a paragraph that says something else too: "fix" may be a word of its sentence (threats.md T692).
+func (a Ask) beside() Ask {
+	if a.Word == Fix {
+		a.Word = Help
+	}
+	return a
 }
 
 // Choose leaves what is answered: words of prloop and commands that are known, each once, Most of them. Of a comment that asks for a stop, no sentence asks for a review,
@@ -114,7 +133,7 @@ func (l line) ask(bot string) (Ask, bool) {
 	}
 	if begin := l.marks(); strings.HasPrefix(l.text[begin:], "!") {
 		if first, rest = cutWord(l.text[begin:]); bare(first) == Name && l.plain(begin, begin+len("!"+Name)) {
-			return word(rest)
+			return word(l.text[:begin] + rest)
 		}
 	}
 	if bot == "" {
@@ -135,14 +154,14 @@ func (l line) ask(bot string) (Ask, bool) {
 		}
 		return Ask{Word: Stop}, true
 	case at > 0:
-		return sentence(l.text)
+		return sentence(before + "," + after)
 	}
 	rest = strings.TrimLeftFunc(after, func(r rune) bool { return unicode.IsSpace(r) || r == ':' || r == ',' })
 	if rest == "" {
 		return sentence(l.next)
 	}
 	name, args := cutWord(rest)
-	if bare(name) == Fix && !says(rest, Fix) {
+	if bare(name) == Fix && !fixes(rest) {
 		return sentence(rest)
 	}
 	if slices.Contains(Words, bare(name)) {
@@ -154,7 +173,7 @@ func (l line) ask(bot string) (Ask, bool) {
 		return said, asks
 	}
 	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
-	if len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") }) {
+	if said.Word == Unsure || len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") }) {
 		a.prose = said.prose
 	}
 	return a, true
@@ -180,10 +199,10 @@ const emoji = `\x{A9}\x{AE}\x{203C}\x{2049}\x{2122}\x{2139}\x{2194}-\x{2199}\x{2
 // sentence is a mention in what is no command and no plain stop.
 func sentence(text string) (Ask, bool) {
 	switch {
-	case declines(text):
-		return Ask{}, false
-	case unsure(text):
+	case unsure(text), refuses(text):
 		return Ask{Word: Unsure, prose: Unsure}, true
+	case needless.MatchString(text):
+		return Ask{}, false
 	}
 	return Ask{Word: Review, prose: Review}, true
 }
@@ -195,7 +214,7 @@ func word(rest string) (Ask, bool) {
 	switch {
 	case slices.Contains(stopping, name):
 		name = Stop
-	case !slices.Contains(Words, name), name == Fix && !says(rest, Fix):
+	case !slices.Contains(Words, name), name == Fix && !fixes(rest):
 		name = Help
 	}
 	return Ask{Word: name}, true
@@ -285,11 +304,27 @@ func says(text string, words ...string) bool {
 	return true
 }
 
-// no is how people say that they want no review.
-var no = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t|don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that))\b`)
+// fixes reports whether a text asks for a fix and says nothing else, by a sign or a word that is struck out neither.
+func fixes(text string) bool {
+	return says(text, Fix) && !strings.ContainsFunc(text, func(r rune) bool {
+		return r != '`' && !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsPunct(r) && !unicode.IsSpace(r)
+	})
+}
+
+// How people say no: that no review is needed, or that something shall not be done or go on, which may mean the run in hand, also by the first word of a part of a text.
+var (
+	needless = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t)\b`)
+	no       = lazyregexp.New(`(?i)\b(?:don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that))\b`)
+	refusing = strings.Fields("no nope halt hold pause wait quit enough kill")
+)
+
+// refuses reports whether a text says that something shall not be done or go on.
+func refuses(text string) bool {
+	return no.MatchString(text) || slices.ContainsFunc(parts(needless.ReplaceAllString(text, "")), func(part string) bool { return slices.Contains(refusing, wanted(part)) })
+}
 
 // declines reports whether a text says no: a review costs money, and one that is wanted is asked for in a word.
-func declines(text string) bool { return no.MatchString(text) }
+func declines(text string) bool { return needless.MatchString(text) || no.MatchString(text) }
 
 func command(name, args string) (Ask, bool) {
 	if name == Name || !id.MatchString(name) || len(args) > longestArgs {
