@@ -51,13 +51,13 @@ func (r *Repository) authored(ctx context.Context, base, tip, order, message str
 	if !IsOID(base) || !IsOID(tip) {
 		return nil, fmt.Errorf("commits from %q to %q: %w", base, tip, ErrName)
 	}
-	out, err := r.git.run(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{order, fmt.Sprintf("--max-count=%d", authoredLimit),
+	out, err := r.lasting(ctx, command{name: "log", at: r.place(), limit: listLimit, args: []string{order, fmt.Sprintf("--max-count=%d", authoredLimit),
 		"--no-show-signature", "--no-decorate", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%cn <%ce>%x01" + message, "--end-of-options", tip, "^" + base}})
 	if err != nil {
 		return nil, fmt.Errorf("commits from %s to %s: %w", base, tip, err)
 	}
 	var all []Authored
-	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		if entry == "" {
 			continue
 		}

@@ -217,9 +217,15 @@ func (c *Checkout) Tracked(ctx context.Context) ([]string, error) {
 
 // Base is the branch that work usually leaves from, as a person names it: HEAD where no name says so, empty where there are no commits.
 func (c *Checkout) Base(ctx context.Context) string {
-	for _, name := range append(slices.Clone(likelyBases), "HEAD") {
-		if _, err := c.git.resolve(ctx, c.place(), name); err == nil {
-			return name
+	names := append(slices.Clone(likelyBases), "HEAD")
+	asked := strings.Join(names, "^{commit}\n") + "^{commit}\n"
+	out, err := c.git.run(ctx, command{name: "cat-file", at: c.place(), args: []string{"--batch-check=%(objectname)"}, stdin: []byte(asked), limit: listLimit})
+	if err != nil {
+		return ""
+	}
+	for i, answer := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		if i < len(names) && IsOID(answer) {
+			return names[i]
 		}
 	}
 	return ""

@@ -48,13 +48,33 @@ func (r *Repository) Fetch(ctx context.Context, o FetchOptions) (map[string]stri
 	if _, err = r.update(ctx, c); err != nil {
 		return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
 	}
-	got := make(map[string]string, len(o.Refs))
-	for _, ref := range o.Refs {
-		oid, err := r.Resolve(ctx, Tracking(ref))
-		if err != nil {
-			return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
+	got, err := r.fetched(ctx, o.Refs)
+	if err != nil {
+		return nil, fmt.Errorf("fetch from %s: %w", o.URL, err)
+	}
+	return got, nil
+}
+
+// fetched are the commits at which refs of a server stand here.
+func (r *Repository) fetched(ctx context.Context, refs []string) (map[string]string, error) {
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		names[i] = Tracking(ref) + "^{commit}"
+	}
+	out, err := r.git.run(ctx, r.checking(names))
+	if err != nil {
+		return nil, err
+	}
+	infos, _, err := checked(string(out), names)
+	if err != nil {
+		return nil, err
+	}
+	got := make(map[string]string, len(refs))
+	for i, ref := range refs {
+		if infos[i].oid == "" {
+			return nil, fmt.Errorf("revision %q: %w", Tracking(ref), ErrUnknownRevision)
 		}
-		got[ref] = oid
+		got[ref] = infos[i].oid
 	}
 	return got, nil
 }

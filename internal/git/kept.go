@@ -46,6 +46,20 @@ func (k *kept) put(question, answer string) {
 // question is what a command asks.
 func (c command) question() string { return fmt.Sprintf("%s %q %q", c.name, c.args, c.stdin) }
 
+// lasting runs a command that asks about objects by their ids, or gives what it answered before.
+func (r *Repository) lasting(ctx context.Context, c command) (string, error) {
+	question := c.question()
+	if answer, known := r.kept.get(question); known {
+		return answer, nil
+	}
+	out, err := r.git.run(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	r.kept.put(question, string(out))
+	return string(out), nil
+}
+
 // fewListed are all files of a commit or tree with few; nil for one that has more, and one that cannot be listed. The list must not be changed.
 func (r *Repository) fewListed(ctx context.Context, tree string) []Entry {
 	r.kept.mu.Lock()

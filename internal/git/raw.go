@@ -20,16 +20,9 @@ type change struct {
 
 // changes lists what differs between two commits.
 func (r *Repository) changes(ctx context.Context, base, head, renames string, only ...string) ([]change, error) {
-	c := command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)}
-	question := c.question()
-	text, known := r.kept.get(question)
-	if !known {
-		out, err := r.git.run(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		text = string(out)
-		r.kept.put(question, text)
+	text, err := r.lasting(ctx, command{name: "diff-tree", at: r.place(), limit: listLimit, args: append(diffArgs(base, head, "--raw", "-z", renames), inFiles(only)...)})
+	if err != nil {
+		return nil, err
 	}
 	return parseRaw(text)
 }

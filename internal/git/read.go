@@ -148,7 +148,7 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 	if len(names) == 0 {
 		return nil, nil
 	}
-	c := command{name: "cat-file", at: r.place(), limit: listLimit, args: []string{"-z", "--batch-check"}, stdin: []byte(strings.Join(names, "\x00") + "\x00")}
+	c := r.checking(names)
 	question := c.question()
 	answer, known := r.kept.get(question)
 	if !known {
@@ -158,7 +158,21 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 		}
 		answer = string(out)
 	}
-	infos, complete := make([]info, len(names)), true
+	infos, complete, err := checked(answer, names)
+	if complete && !known {
+		r.kept.put(question, answer)
+	}
+	return infos, err
+}
+
+// checking is the command that asks for the types and sizes of objects.
+func (r *Repository) checking(names []string) command {
+	return command{name: "cat-file", at: r.place(), limit: listLimit, args: []string{"-z", "--batch-check"}, stdin: []byte(strings.Join(names, "\x00") + "\x00")}
+}
+
+// checked reads its answer; complete tells that no object is missing.
+func checked(answer string, names []string) (infos []info, complete bool, err error) {
+	infos, complete = make([]info, len(names)), true
 	rest := answer
 	for i, name := range names {
 		if after, ok := strings.CutPrefix(rest, name+" missing\n"); ok {
@@ -168,17 +182,14 @@ func (r *Repository) check(ctx context.Context, names []string) ([]info, error) 
 		var in info
 		var err error
 		if in, rest, err = cutInfo(rest); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		infos[i] = in
 	}
 	if rest != "" {
-		return nil, errAnswerShape
+		return nil, false, errAnswerShape
 	}
-	if complete && !known {
-		r.kept.put(question, answer)
-	}
-	return infos, nil
+	return infos, complete, nil
 }
 
 var errAnswerShape = errors.New("git cat-file: its answer is not readable")

@@ -48,6 +48,10 @@ func (g *Git) resolve(ctx context.Context, at place, rev string) (string, error)
 // as a commit of ours: what a has changed since one of them alone is not what merging a brings in. Errors: ErrNoMergeBase,
 // ErrShallow when history ends before one is found, ErrMergeBases when several do not merge cleanly.
 func (r *Repository) MergeBase(ctx context.Context, a, b string) (string, error) {
+	question := "merge base of " + a + " " + b
+	if base, known := r.kept.get(question); known {
+		return base, nil
+	}
 	bases, err := r.git.mergeBases(ctx, r.place(), r.dir, a, b)
 	if err != nil {
 		return "", err
@@ -56,6 +60,7 @@ func (r *Repository) MergeBase(ctx context.Context, a, b string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("merge base of %s and %s: %w", a, b, err)
 	}
+	r.kept.put(question, base)
 	return base, nil
 }
 
