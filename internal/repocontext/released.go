@@ -93,12 +93,13 @@ func wasExcused(attrs attributes, f *diff.File) int {
 	return excusedNot
 }
 
-// samples are folders of what is shown, tried or compared, and not run as it stands.
-var samples = lazyregexp.New(`(?i)(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
+// samples are folders and names of what is shown, tried or compared, and not run as it stands, and what build tools pass over.
+var samples = lazyregexp.New(`(?i)(^|/)[._]|[._-](tests?|spec|example|sample|dist|template|disabled|off|old|orig|bak)s?\.[^/]*$|(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
 
-// toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901).
+// toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901). What tools obey by its name, they did not by another.
 func toldToAct(f *diff.File) bool {
-	return mayAct(f) && !acts(cmp.Or(f.OldPath, f.Path)) && (acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable)
+	obeyed := f.OldPath != "" && neverSkipped(f.Path)
+	return mayAct(f) && (obeyed || !acts(cmp.Or(f.OldPath, f.Path)) && (acts(f.Path) || f.OldMode == plainMode && f.NewMode == executable))
 }
 
 // isElsewhere reports whether a text that may act in its place leaves samples, comes to where any text runs, or has another ending now and was no code. Nobody knows the name of all that

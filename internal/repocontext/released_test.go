@@ -36,7 +36,8 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	gif := "GIF89a;<?php system($_GET['c']); ?>\x00\n"
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
 		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
-		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "chart/templates/a.txt": evilText, "docs/templates/a.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText}
+		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "chart/templates/a.txt": evilText, "docs/templates/a.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText,
+		".github/workflows/a.yml.disabled": evilText, ".github/ISSUE_TEMPLATE/a.yml": evilText, "cmd/_b.go": evilText, "_old/b.go": evilText, "auth/fake_test.go": evilText, "settings.example.py": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -83,6 +84,13 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"settings that become a template", moved("conf/a.yml", "web/views/a.yml"), "web/views/a.yml", evilText, ""},
 		{"data of an unknown kind that comes among templates", moved("data.bin", "chart/templates/_a.png"), "chart/templates/_a.png", blob, OmittedUnknown},
 		{"data of an unknown kind that becomes settings", moved("data.bin", "etc/conf.d/a.bin"), "etc/conf.d/a.bin", blob, OmittedArchive},
+		{"what a tool obeys in another folder", moved("Makefile", "lib/Makefile"), "lib/Makefile", evilText, ""},
+		{"a workflow that was switched off", moved(".github/workflows/a.yml.disabled", ".github/workflows/a.yml"), ".github/workflows/a.yml", evilText, ""},
+		{"a form that becomes a workflow", moved(".github/ISSUE_TEMPLATE/a.yml", ".github/workflows/a.yml"), ".github/workflows/a.yml", evilText, ""},
+		{"source that Go passes over by its name", moved("cmd/_b.go", "cmd/b.go"), "cmd/b.go", evilText, ""},
+		{"and by its folder", moved("_old/b.go", "cmd/b.go"), "cmd/b.go", evilText, ""},
+		{"source of tests by its name", moved("auth/fake_test.go", "auth/fake.go"), "auth/fake.go", evilText, ""},
+		{"an example by its name", moved("settings.example.py", "settings.py"), "settings.py", evilText, ""},
 		{"a text that becomes executable", chmod("tool"), "tool", evilText, ""},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
 	} {
@@ -107,13 +115,13 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"a file without an ending", moved("fuzz/0a1", "fuzz/all/0a1"), "fuzz/all/0a1", blob},
 		{"data that is a picture after all", moved("data.bin", "data.png"), "data.png", blob},
 		{"a text of another name", moved("tool", "docs/tool.md"), "docs/tool.md", evilText},
-		{"an example of another name", moved("tests/fixtures/bad.sh", "examples/bad.sh"), "examples/bad.sh", evilText},
+		{"an example of another name", moved("src/test/resources/Evil.java", "examples/Evil.java"), "examples/Evil.java", evilText},
 		{"source of another language", moved("src/b.py", "src/b.rb"), "src/b.rb", evilText},
 		{"settings of the same language", moved("conf/a.yml", "conf/b.yaml"), "conf/b.yaml", evilText},
 		{"documentation that moves", moved("docs/a.md", "site/a.md"), "site/a.md", evilText},
 		{"a template that moves", moved("chart/templates/a.txt", "web/templates/b.txt"), "web/templates/b.txt", evilText},
 		{"source that comes among views", moved("src/b.py", "src/views/b.py"), "src/views/b.py", evilText},
-		{"what a tool obeyed before", moved("Makefile", "lib/Makefile"), "lib/Makefile", evilText},
+		{"source of tests in another folder", moved("auth/fake_test.go", "login/fake_test.go"), "login/fake_test.go", evilText},
 		{"source that becomes executable", chmod("src/b.py"), "src/b.py", evilText},
 	} {
 		f := build(t, src(map[string]string{row.path: row.now}), row.text, Options{}).Files[0]
