@@ -146,6 +146,8 @@ func (l line) ask(bot string) (Ask, bool) {
 	before, after := l.text[:at], l.text[end:]
 	below := asksOnly(before) && bare(after) == "" // the sentence stands in the next line
 	switch {
+	case questions(before) && stops(after) && !slices.ContainsFunc(slices.Concat(parts(before), parts(after)[1:]), plain):
+		return Ask{Word: Unsure, prose: Unsure}, true
 	case commands(after), below && commands(l.next):
 		return Ask{Word: Stop}, true
 	case stops(after), asksOnly(before) && stops(before), l.tells(at, end), below && stops(l.next):
@@ -173,7 +175,7 @@ func (l line) ask(bot string) (Ask, bool) {
 		return said, asks
 	}
 	// "@bot nosuch" and "@bot nosuch --all" name a command that is not there; "@bot please look again" is a sentence.
-	if said.Word == Unsure || len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") }) {
+	if said.Word == Unsure || slices.Contains(refusing, bare(name)) || len(a.Argv) > 0 && !slices.ContainsFunc(a.Argv, func(s string) bool { return strings.HasPrefix(s, "-") }) {
 		a.prose = said.prose
 	}
 	return a, true
@@ -263,6 +265,13 @@ func (l line) tells(at, end int) bool {
 // plain reports whether a text asks for a stop and says nothing else.
 func plain(text string) bool { return asksOnly(text) && stops(text) }
 
+// questions reports whether a text before a mention makes what follows a question about what is mentioned: "why did @bot stop". "Can @bot stop?" is a polite stop.
+func questions(before string) bool {
+	asked := before[strings.LastIndexAny(before, ".,;:!?")+1:]
+	words := strings.Fields(asked)
+	return wanted(asked) != "" && slices.Contains(auxiliary, bare(words[len(words)-1]))
+}
+
 // commands reports whether the first part of a text is a plain stop: what stands behind it is not read.
 func commands(text string) bool {
 	all := parts(text)
@@ -273,7 +282,9 @@ func commands(text string) bool {
 var (
 	requesting = []string{Review, Fix}
 	looking    = slices.Concat(requesting, []string{"look", "check"})
+	beginning  = slices.Concat(looking, []string{"take", "have"}) // "please take another look", and not "please let Mona review it"
 	asking     = lazyregexp.New(`(?i)\b(?:please|pls|plz)\b`)
+	auxiliary  = strings.Fields("did didn't didn’t does doesn't doesn’t should shouldn't shouldn’t would will can could")
 )
 
 // requests reports whether a part of a text that says nothing of a stop asks for a review or fixes: beside a stop nobody can tell which is meant.
@@ -315,12 +326,31 @@ func fixes(text string) bool {
 var (
 	needless = lazyregexp.New(`(?i)\b(?:no need|no thanks|not needed|needn['’]?t)\b`)
 	no       = lazyregexp.New(`(?i)\b(?:don['’]?t|do not|never ?mind|not now|not yet|skip (?:this|it|that))\b`)
-	refusing = strings.Fields("no nope halt hold pause wait quit enough kill")
+	puzzled  = lazyregexp.New(`(?i)\b(?:I|we) (?:don['’]?t|do not) (?:understand|know|see|get)\b`)
+	mild     = strings.Fields("no wait hold enough")
+	refusing = slices.Concat(mild, strings.Fields("nope halt pause quit kill"))
+	doing    = lazyregexp.New(`(?i)\b(?:review|fix|push|commit|chang|edit)`) // what a refusal is about, whatever else is asked for
 )
 
-// refuses reports whether a text says that something shall not be done or go on.
+// refuses reports whether a text says that something shall not be done or go on. A mild no ("wait, …", "no longer a draft") is none
+// before a part that asks for a review. Behind one it may take that back, but for "no hurry".
 func refuses(text string) bool {
-	return no.MatchString(text) || slices.ContainsFunc(parts(needless.ReplaceAllString(text, "")), func(part string) bool { return slices.Contains(refusing, wanted(part)) })
+	text = needless.ReplaceAllString(text, "")
+	all := parts(text)
+	asked := func(parts []string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return requests(part) && slices.Contains(beginning, wanted(part)) })
+	}
+	if asked(all) {
+		text = puzzled.ReplaceAllString(text, "")
+	}
+	for i, part := range all {
+		first := wanted(part)
+		alone := first != "no" || says(part, slices.Concat(refusing, []string{"more"})...)
+		if slices.Contains(refusing, first) && (!slices.Contains(mild, first) || doing.MatchString(part) || !asked(all[i:]) && (alone || !asked(all))) {
+			return true
+		}
+	}
+	return no.MatchString(text)
 }
 
 // declines reports whether a text says no: a review costs money, and one that is wanted is asked for in a word.
