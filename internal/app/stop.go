@@ -157,7 +157,7 @@ func (f *stoppable) find(ctx context.Context, pr review.PullRequest, read bool) 
 		}
 		f.seen = max(f.seen, f.stops.Over)
 	}
-	if said, err := f.answered(ctx, comments); said != "" || err != nil {
+	if said, err := f.answered(ctx, pr, comments); said != "" || err != nil {
 		return said, err
 	}
 	for _, c := range comments {
@@ -194,9 +194,9 @@ func (f *stoppable) asks(ctx context.Context, repo review.Repo, c review.Comment
 	return err == nil && !mailed, err
 }
 
-// answered says who asked for a stop, as the newest answer of ours tells that is about the head, whatever comment it answers (threats.md T637). A run that somebody ordered
+// answered says who asked for a stop, as the newest answer that is proven ours and about the head tells, whatever comment it answers (threats.md T637). A run that somebody ordered
 // ends for one to a comment that is younger than the order, about whatever head, also where that comment is gone (threats.md T737). It is kept for that head, and no other.
-func (f *stoppable) answered(ctx context.Context, comments []review.Comment) (said string, err error) {
+func (f *stoppable) answered(ctx context.Context, pr review.PullRequest, comments []review.Comment) (said string, err error) {
 	for _, c := range slices.Backward(comments) {
 		m, _ := sanitize.ParseMarker(c.Body)
 		head, stop := strings.CutPrefix(m.Run, stopRun(""))
@@ -208,11 +208,15 @@ func (f *stoppable) answered(ctx context.Context, comments []review.Comment) (sa
 		if !stop || !ends {
 			continue
 		}
-		viewer, err := f.client.Viewer(ctx, f.target.Repo.Host)
+		viewer, err := f.client.Viewer(ctx, pr.Repo.Host)
 		if err != nil {
 			return "", err
 		}
-		if effects.Same(c.Author, viewer) {
+		key, err := f.service.markerKey(ctx)
+		if err != nil {
+			return "", err
+		}
+		if (effects.Comment{Key: key}).Authentic(c, pr, viewer) { // others post as the same account in Actions
 			note, err := f.service.stopNoted(ctx, f.target, head)
 			if err != nil || note.Comment != comment {
 				note.Said = "somebody asked for a stop: " + c.URL

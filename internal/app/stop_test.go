@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/prloop/prloop/internal/trigger"
 	"github.com/prloop/prloop/orchestrator"
 	"github.com/prloop/prloop/review"
+	"github.com/prloop/prloop/sanitize"
 )
 
 // stoppableRun is a run about a pull request, whose comments can stop it; octocat, as which it posts, and mona may write.
@@ -127,6 +129,44 @@ func TestAnAnsweredStopEndsOlderOrders(t *testing.T) {
 				if note, err := s.service.stopNoted(t.Context(), s.target, head); err != nil || (note.Comment == stop) != kept {
 					t.Errorf("of %.7s there is kept %+v, %v", head, note, err)
 				}
+			}
+		})
+	}
+}
+
+// What prloop's account posts with the marker of an answer ends nothing that it is not proven for: workflows share the account (threats.md T737).
+func TestAnAnswerToAStopIsProven(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		login string
+		pr    int
+		key   []byte
+		ends  bool
+	}{
+		"as prloop answers":                {login: "octocat", pr: 7, ends: true},
+		"by somebody else":                 {login: "mallory", pr: 7},
+		"under another key":                {login: "octocat", pr: 7, key: randomBytes(32)},
+		"copied from another pull request": {login: "octocat", pr: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, p, s := stoppableRun(t)
+			own, err := s.service.markerKey(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts, err := sanitize.Comment("The run ends.", sanitize.Marker{Run: stopRun(p.HeadSHA()), RepoID: s.target.Repo.String(), PR: row.pr,
+				Nonce: strings.Repeat("ab", 16), Asked: review.Asked{Comment: 1 << 40, Line: 1}.Key(), Key: []byte(cmp.Or(string(row.key), string(own)))}, sanitize.Policy{Repo: s.target.Repo})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Comment(row.login, texts[0].String())
+			pr, err := s.PullRequest(t.Context(), s.target.Repo, s.target.PR)
+			if err != nil || (pr.Stopped != "") != row.ends {
+				t.Errorf("%q, %v", pr.Stopped, err)
+			}
+			if note, err := s.service.stopNoted(t.Context(), s.target, p.HeadSHA()); err != nil || (note.Said != "") != row.ends {
+				t.Errorf("there is kept %+v, %v", note, err)
 			}
 		})
 	}
