@@ -3,7 +3,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/prloop/prloop/internal/diff"
 	"github.com/prloop/prloop/internal/spelling"
 	"github.com/prloop/prloop/review"
 	"github.com/prloop/prloop/sanitize"
@@ -300,82 +298,6 @@ func (c *Checker) Place(ctx context.Context, f *review.Finding, required bool) (
 	return ev, note, err
 }
 
-// nearLines is how far a change is from a quote that it may concern, in lines.
-const nearLines = 10
-
-// altered reports whether a file had what a finding quotes before the change, and the lines that are meant are added by it, or have another change near them. One that had it when
-// a dismissal came, by its name or by the one that the change takes from it, and lost it before the change, has other code now (threats.md T914).
-func (c *Checker) altered(ctx context.Context, f review.Finding, ev Result) (bool, error) {
-	bf, changed := c.changed[f.File]
-	if !changed || ev.Status != Verified {
-		return false, nil
-	}
-	name := cmp.Or(bf.OldPath, f.File)
-	if had, err := c.had(ctx, c.base, name, f, ev); err != nil || !had {
-		for _, n := range slices.Compact([]string{f.File, name}) {
-			for _, commit := range c.came[n] {
-				if had, err := c.had(ctx, commit, n, f, ev); err != nil || had {
-					return true, context.Cause(ctx) // where it cannot be read nobody can tell
-				}
-			}
-		}
-		return false, err
-	}
-	if same, err := c.moved(ctx, bf, f.File); err != nil || same {
-		return false, err
-	}
-	d, err := diff.Parse(bf.Diff)
-	if err != nil || len(d.Files) == 0 || ev.Quoted[0] == 0 {
-		return true, nil //nolint:nilerr // nobody can tell
-	}
-	for i := range d.Files[0].Hunks {
-		h := &d.Files[0].Hunks[i]
-		at := h.NewStart // the line of the head that stands where something was taken away, or the next
-		for l := range h.Lines() {
-			if l.Op != '-' {
-				at = l.New
-			}
-			if l.Op != ' ' && at >= ev.Quoted[0]-nearLines && at <= ev.Quoted[1]+nearLines {
-				return true, nil
-			}
-			if l.Op != '-' {
-				at++
-			}
-		}
-	}
-	return false, nil
-}
-
-// moved reports whether the change gives a file another name and nothing else, though its text may be given as if it were new (decision 30).
-func (c *Checker) moved(ctx context.Context, bf review.BriefFile, name string) (bool, error) {
-	if bf.OldPath == "" {
-		return false, nil
-	}
-	was, err := c.Read(ctx, c.base, bf.OldPath)
-	if err != nil {
-		return false, err
-	}
-	is, err := c.Read(ctx, c.head, name)
-	return err == nil && was.Exists && is.Exists && was.text != nil && is.text != nil && was.text.text == is.text.text, err
-}
-
-// had reports whether a file had at a commit what a finding quotes: as it is written there, or as the lines read that it has at the head. A quote that stands neither there nor
-// at the head, but in the diff with its margins, is of nobody knows what.
-func (c *Checker) had(ctx context.Context, commit, name string, f review.Finding, ev Result) (bool, error) {
-	was, err := c.Read(ctx, commit, name)
-	if err != nil || !was.Exists || masked(f.Evidence) {
-		return false, err
-	}
-	head, err := c.Read(ctx, c.head, f.File)
-	switch {
-	case err != nil || len(spans(fileLines(was.text, true), f.Evidence)) > 0 || was.Bears(f.Evidence):
-		return err == nil, err
-	case ev.Quoted[0] == 0:
-		return !head.Bears(f.Evidence), nil
-	}
-	return was.Bears(strings.Join(slices.Collect(head.between(ev.Quoted[0], ev.Quoted[1])), "")), nil
-}
-
 // check establishes the facts about one finding once. A run that is ended checks nothing more.
 func (c *Checker) check(ctx context.Context, f review.Finding, required bool) (Result, error) {
 	if ctx.Err() != nil {
@@ -558,88 +480,4 @@ func Fold(s string) string {
 	s = sanitize.AnySpelling(s)
 	s = norm.NFC.String(s)
 	return spelling.Merged(strings.Join(strings.Fields(s), " "))
-}
-
-const (
-	// maskedMost bounds what one mask in a quote may stand for, in bytes: a private key of 4,096 bits.
-	maskedMost = 4096
-	// aroundMask is how much of what stands around a quote with masks is looked at, in bytes.
-	aroundMask = 80
-	// quoteTries bounds at how many places of a file the beginning of a quote with masks is tried.
-	quoteTries = 100
-	// triedMost bounds how much text is read at all these places, in bytes: masks follow each other through a whole file.
-	triedMost = 2 << 20
-	// ruledMost bounds how much text the rules for secrets read, around what a quote with masks may be of, for all that one answer claims, in bytes. They
-	// read slowly.
-	ruledMost = 4 << 20
-)
-
-// quotes reports whether a folded quote stands in a folded text. A mask within the quote says that a reviewer left a secret
-// out, or was shown none: it stands for text in which, with what is around it, the rules find a secret, or the run learned of one.
-func (s *search) quotes(text, quote string) bool {
-	stands, _ := s.looked(text, quote)
-	return stands
-}
-
-// looked is quotes, and whether all places were tried at which the quote may stand.
-func (s *search) looked(text, quote string) (stands, all bool) {
-	if strings.Contains(text, quote) && !silent(quote) { // also with the word itself
-		return true, true
-	}
-	pieces := strings.Split(quote, sanitize.Redacted)
-	for i := range pieces {
-		pieces[i] = strings.TrimSpace(pieces[i])
-	}
-	pieces = slices.DeleteFunc(pieces, func(s string) bool { return s == "" })
-	switch len(pieces) {
-	case 0:
-		return false, true
-	case 1:
-		return strings.Contains(text, pieces[0]), true
-	}
-	stands, all, _ = s.around(text, pieces)
-	return stands, all
-}
-
-// silent reports whether a quote says nothing: it is blank but for masks.
-func silent(quote string) bool {
-	return strings.TrimSpace(strings.ReplaceAll(quote, sanitize.Redacted, "")) == ""
-}
-
-// around reports whether pieces of a quote stand in a text with a secret in or between them, whether all places were tried, and how much of the
-// text was, in bytes.
-func (s *search) around(text string, pieces []string) (stands, all bool, tried int) {
-	for at, tries := 0, 0; tries < quoteTries && tried < triedMost; tries++ {
-		i := strings.Index(text[at:], pieces[0])
-		if i < 0 {
-			return false, true, tried
-		}
-		at += i
-		n, ok := reach(text[at:min(len(text), at+triedMost)], pieces)
-		tried += n
-		if ok {
-			within := text[max(0, at-aroundMask):min(len(text), at+n+aroundMask)]
-			if s.ruled+len(within) > ruledMost {
-				return false, false, tried
-			}
-			if s.ruled += len(within); s.known.Redact(within) != within {
-				return true, true, tried
-			}
-		}
-		at++
-	}
-	return false, false, tried
-}
-
-// reach is how far pieces go that stand in text in order, none further on than a mask is wide; not ok when one of them does not.
-func reach(text string, pieces []string) (n int, ok bool) {
-	for _, p := range pieces {
-		within := text[n:min(len(text), n+maskedMost+len(p))]
-		i := strings.Index(within, p)
-		if i < 0 {
-			return n + len(within), false
-		}
-		n += i + len(p)
-	}
-	return n, true
 }
