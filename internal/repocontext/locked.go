@@ -56,7 +56,7 @@ const lockLimit = 8 << 20
 // astray takes back lock files that may be something else by their text, and new ones that may be by their place: servers, CIs and clusters are told what to run by each file of
 // a folder, some of them whatever its ending is (threats.md T887). A new one is what its name says where its manifest stood beside it before, at the root, or where its text, as
 // JSON, holds what its package manager writes and nothing else: a manifest beside it is quickly made up, but it has to be there, where reviewers see it. None that changes brings a
-// line that templates run (threats.md T905).
+// line that templates run (threats.md T905), or lies where tools take any file (threats.md T909).
 func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error {
 	for batch := range slices.Chunk(locks, diffBatch) {
 		var ask []int
@@ -64,6 +64,10 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			f := &b.o.Diff.Files[i]
 			kind := lockKind(f.Path)
 			_, keyed := lockKeys[kind]
+			if loaded(f.Path) != "" {
+				back(i)
+				continue
+			}
 			if f.Change != diff.Modified {
 				placed, err := b.placed(ctx, f.Path, keyed && kind != pnpmLock)
 				if err != nil {
@@ -127,12 +131,16 @@ func (b *builder) besideManifest(ctx context.Context, lock string, now bool) (bo
 	}), err
 }
 
-// templateMarks begin what templates of Go, Jinja, ERB, EJS and shells run.
-var templateMarks = []string{"{{", "{%", "<%", "${"}
+var (
+	// templateMark begins what templates of Go, Jinja, ERB, EJS, Mako, FreeMarker, Velocity, Pug, PHP and shells run.
+	templateMark = lazyregexp.New(`(?m)\{[{%]|<[%#?]|#\{|\$!?[A-Za-z({]|^[ \t]*%`)
+	// quotedWord is a word in backquotes that a package says of itself, and a path of CocoaPods: a shell runs no more than a name there.
+	quotedWord = lazyregexp.New("(^|[^\\\\`])`[\\w@./:+~-]+`")
+)
 
-// holdsTemplate reports whether a text holds one of them, however a value in it is spelled.
+// holdsTemplate reports whether a text holds what a template would run, however a value in it is spelled.
 func holdsTemplate(text []byte) bool {
-	return slices.ContainsFunc(templateMarks, func(mark string) bool { return bytes.Contains(text, []byte(mark)) })
+	return templateMark.Match(text) || bytes.IndexByte(text, '`') >= 0 && strings.Contains(quotedWord.ReplaceAllString(string(text), ""), "`")
 }
 
 // bringsTemplate reports whether a change brings a line with one of them.

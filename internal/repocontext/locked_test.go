@@ -51,3 +51,18 @@ func TestLockFilesWithNUL(t *testing.T) {
 		t.Errorf("omitted %q, excused %v", f.Omitted, f.Excused)
 	}
 }
+
+// What templates and shells run makes a lock file one that is read; what packages and people write in lock files does not (threats.md T905).
+func TestWhatTemplatesRun(t *testing.T) {
+	for text, want := range map[string]bool{
+		"$(touch ran)": true, "`touch ran`": true, "`a`\n`touch ran`": true, "\\`a` touch ran \\`b`": true, "`a``touch ran`": true, "`a": true, "${x}": true, "#set($x=1)": true, "$x.getClass()": true, "$!x": true,
+		"<#assign x=1>": true, "<?php x": true, "<?= x ?>": true, "a #{x}": true, "  % import os": true, "a\n% import os": true, "{% x %}": true, "<% x %>": true, "{{ x }}": true, "{{`x`}}": true,
+		"  - React-Core (from `../node_modules/react-native/`)": false, "  - A (from `https://example.org/a.git`, tag `v1.0`)": false, `"deprecated": "Use graphql-ws, or ` + "`ws`, `.on`" + ` and Array#sort()"`: false,
+		`"query": "SELECT ` + "`u`.`id`" + ` FROM users WHERE id = $1 AND x < ?"`: false, `"typescript@patch:typescript@^5#~builtin<compat/typescript>"`: false, "golang.org/x/text v0.3.0 h1:g61tztE5qeGQ89tm6NTjjM9VPIm088od1l6aSorWRWg=": false,
+		"a 100% b": false, "^1.0.0 <3 >=2 || ~> 1 (os=linux | os=darwin) & !x": false,
+	} {
+		if got := holdsTemplate([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
