@@ -86,7 +86,12 @@ func corrected(refused []byte, list listing, findings []review.Finding) ([]revie
 			notes.Add("%s %s", schema.Quote(f.Title), f.Unconfirmed)
 		}
 	}
-	if slices.ContainsFunc(kept, Unreadable) && !slices.ContainsFunc(findings, Unreadable) && doubtful(refused, list, findings) {
+	doubt := slices.ContainsFunc(kept, Unreadable) && doubtful(refused, list, findings)
+	if !doubt {
+		rest, unlisted := leftOf(refused, list, nil)
+		doubt = unlisted && speaks(rest)
+	}
+	if doubt && !slices.ContainsFunc(findings, Unreadable) {
 		const why = "an earlier answer of the same reviewer may hold one, and its last one does not"
 		findings = append(findings, unreadable(why))
 		notes.Add("%s", why)
@@ -133,8 +138,14 @@ func doubtful(refused []byte, list listing, findings []review.Finding) bool {
 	if listed.P3 += len(at); askedOfClaims(refused) {
 		listed.P0 = math.MaxInt32 // it meets every claim
 	}
-	rest := []byte(report.ReplaceAllString(string(without(refused, at)), ""))
-	return !ok || loosely(rest, listed, true, afterKey(refused, list.key) == nil && answers.MatchString(string(rest))) != "" || len(unsaid(open, findings)) > 0
+	rest, unlisted := leftOf(refused, list, at)
+	return !ok || loosely(rest, listed, true, unlisted) != "" || len(unsaid(open, findings)) > 0
+}
+
+// leftOf is an answer without its report and what stands at these places; unlisted says that it is one and has no list of findings.
+func leftOf(refused []byte, list listing, at []span) (rest []byte, unlisted bool) {
+	rest = []byte(report.ReplaceAllString(string(without(refused, at)), ""))
+	return rest, afterKey(refused, list.key) == nil && answers.MatchString(string(rest))
 }
 
 // askedOfClaims reports whether an answer was refused for what it claims: it was asked about that, and the next answer says what is so.

@@ -60,7 +60,7 @@ func loosely(left []byte, listed review.Counts, corrected, mayList bool) string 
 		return "it names " + schema.Quote(joinedWord.FindString(lower))
 	case findingField.MatchString(lower):
 		return "it has a finding's field outside a valid finding"
-	case mayList && (someList.MatchString(mayHold) || lists(mayHold)):
+	case mayList && (someList.MatchString(mayHold) || lists(mayHold, findingsKey)), corrected && lists(mayHold, quotedKey):
 		return "it has a list whose entries are no valid findings"
 	}
 	return ""
@@ -92,16 +92,59 @@ func named(text string) bool {
 		if tries++; tries > maxNamed {
 			return true
 		}
-		var value any
-		if rest := text[m[1]:]; json.NewDecoder(strings.NewReader(rest)).Decode(&value) != nil && !pythonNone.MatchString(rest) {
-			value, _, _ = strings.Cut(rest, "\n")
-		}
+		value, _ := valueIn(text[m[1]:])
 		if _, number := value.(float64); says(value) && !(number && lesserName.MatchString(name)) {
 			return true
 		}
 	}
 	return false
 }
+
+// speaks reports whether an answer without a list of findings does not plainly say nothing: it has a list under no key, or a field that no answer has.
+func speaks(answer []byte) bool {
+	text := plainly(answer)
+	if bareList.MatchString(otherLists.ReplaceAllString(text, "")) {
+		return true
+	}
+	for tries := 0; ; {
+		m := fieldName.FindStringSubmatchIndex(text)
+		if m == nil {
+			return false
+		}
+		name, quoted := "", m[2] >= 0
+		if quoted {
+			name = text[m[2]:m[3]]
+		}
+		if text = text[m[1]:]; !quoted {
+			continue
+		}
+		value, size := valueIn(text)
+		if slices.ContainsFunc(ofAnswers, func(known string) bool { return strings.EqualFold(known, name) }) {
+			text = text[size:]
+			continue
+		}
+		if tries++; tries > maxNamed || says(value) {
+			return true
+		}
+	}
+}
+
+// valueIn is the value that a text begins with, and how long it is as JSON: else it is the rest of its line.
+func valueIn(text string) (value any, size int) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if dec.Decode(&value) == nil {
+		return value, int(dec.InputOffset())
+	}
+	if pythonNone.MatchString(text) {
+		return nil, 0
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line, 0
+}
+
+// ofAnswers are the fields of answers that list findings, but for those of the findings.
+var ofAnswers = slices.Concat(schema.FieldNames(reflect.TypeFor[review.ReviewerResult]()), schema.FieldNames(reflect.TypeFor[review.CommandResult]()), schema.FieldNames(reflect.TypeFor[review.CommentsResult]()),
+	schema.FieldNames(reflect.TypeFor[review.Counts]()), schema.FieldNames(reflect.TypeFor[review.EarlierVerdict]()))
 
 // maxNamed is of how many fields in a text the values are looked at.
 const maxNamed = 100
@@ -171,11 +214,14 @@ var (
 	// pythonNone is a value of Python that says nothing.
 	fieldName  = lazyregexp.New(`(?m)["'\x60]([A-Za-z][\w .-]*)\\*["'\x60]\s*:\s*|^[\s>*-]*([A-Za-z]+_\w+|[a-z0-9]+[A-Z]\w*)\s*:\s*|^([A-Za-z]+):\s*\n\s*-\s+`)
 	lesserName = lazyregexp.New(`(?i)^(highest|high|major|urgent)$`)
-	pythonNone = lazyregexp.New(`^(None|False)\s*[,}\n]`)
+	pythonNone = lazyregexp.New(`^(?i:None|False)\s*[,}\n]`)
 	// someList is a list under any quoted key that is not empty.
 	someList = lazyregexp.New(`["'\x60]\s*[:=]\s*\[[\s,\[]*[^\s,\[\]]`)
-	// findingsKey is the key of the findings, however it is written.
-	findingsKey = lazyregexp.New(`\b(findings|pending[ _-]?issues)\b["'\x60\\]*\s*[:=]`)
+	// bareList is a list that a line begins with.
+	bareList = lazyregexp.New(`(?m)^\s*\[[\s,\[]*["'{]`)
+	// findingsKey is the key of the findings, however it is written, and the heading over them; quotedKey is one in quotes.
+	findingsKey = lazyregexp.New(`(?m)\b(findings|pending[ _-]?issues)\b["'\x60\\]*\s*[:=]|^[^\w\n]*(findings|pending issues)[^\w\n]*$`)
+	quotedKey   = lazyregexp.New(`["'](findings|pending[ _-]?issues)\\*["']\s*[:=]`)
 	empty       = lazyregexp.New(`^(\]|\}|$|(none|null|nil|nothing|0|no (issues|findings|problems))\b)`)
 	claim       = lazyregexp.New(`\bp([01])_[a-z]+["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\,}]+)`)
 	// graveObject is an object that says of itself that it is a P0 or P1; in numbers too, as 0 and 1 are those of the priorities.
@@ -225,14 +271,14 @@ var (
 )
 
 // lists reports whether the findings' key has a value that is not plainly empty.
-func lists(text string) bool {
+func lists(text string, key *lazyregexp.Regexp) bool {
 	for {
-		at := findingsKey.FindStringIndex(text)
+		at := key.FindStringIndex(text)
 		if at == nil {
 			return false
 		}
 		text = text[at[1]:]
-		if !empty.MatchString(strings.TrimLeft(text, " \t\r\n\"'`\\,[{")) {
+		if !empty.MatchString(strings.TrimLeft(text, " \t\r\n\"'`\\,[{*#>_-")) {
 			return true
 		}
 	}
