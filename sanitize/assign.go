@@ -361,11 +361,13 @@ func namedSpans(s string, names []int) []Span {
 		}
 		out = randomValues(out, s, from, to, at)
 		done = to
-		for i := 0; i < linesBelow && to < len(s) && s[to] == '\n'; i++ {
+		list := listOpens(s[from:to])
+		for i := 0; (i < linesBelow || list) && to < len(s) && s[to] == '\n'; i++ {
 			from, to = to+1, lineEnd(s, to+1)
 			line := s[from:to]
-			alone := i == 0 && onlyValue(line)
-			if !alone && beginsThing(line) {
+			list = list && listItem(line)
+			alone := (i == 0 || list) && onlyValue(line)
+			if !alone && !list && beginsThing(line) {
 				break
 			}
 			if to > below && (alone || saidValue(line)) {
@@ -395,7 +397,7 @@ func beginsThing(line string) bool {
 const linesBelow = 3
 
 const (
-	valueWord = `[ \t]*[-+>#*<{]?[ \t]*(?:["']?[a-z]{0,20}(?:value|default|example|literal|data|string)["']?[ \t]*[:=>]?[ \t]*)`
+	valueWord = `[ \t]*[-+>#*<{]?[ \t]*(?:["']?[a-z]{0,20}(?:value|default|example|literal|data|string|return)["']?[ \t]*[:=>]?[ \t]*)`
 	valueLine = "[\"'`]?[0-9a-z_+/=.~!@#$%^&*()?:-]{13,}[\"'`]?(?:</[a-z]{1,20}>)?[ \t]*[,;)\\]}]*[ \t\r]*$"
 )
 
@@ -403,6 +405,9 @@ var (
 	// onlyValue reports whether a line is a value, perhaps in quotes, behind a sign, or behind a word that says it is one; saidValue, whether it is the latter.
 	onlyValue = lazyregexp.New("(?i)^" + valueWord + "?" + valueLine).MatchString
 	saidValue = lazyregexp.New("(?i)^" + valueWord + valueLine).MatchString
+	// listOpens reports whether a list begins at the end of a line, and listItem, whether a line is one thing of a list.
+	listOpens = lazyregexp.New(`[\[({:][ \t\r]*$`).MatchString
+	listItem  = lazyregexp.New("^[ \t]*(?:-[ \t]+)?(?:[\"'`][^\"'`]*[\"'`]|[^\\s\"'`\\[\\](){}:]+)[ \t]*,?[ \t\r]*$").MatchString
 )
 
 // randomValues adds the random values from from to to. A value of which the name at a place is a part may be a name itself.
@@ -418,7 +423,7 @@ func randomValues(out []Span, s string, from, to, name int) []Span {
 				continue
 			}
 		}
-		if !valueByte(s[i]) {
+		if !valueByte(s[i]) || s[i] == '-' { // as before the default of a variable of a shell
 			continue
 		}
 		end := i

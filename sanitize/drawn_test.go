@@ -19,6 +19,7 @@ var formsOfNames = []string{
 	"{\n  \"name\": \"DB_PASSWORD\",\n  \"value\": \"%s\"\n}", "{\n  \"value\": \"%s\",\n  \"name\": \"DB_PASSWORD\"\n}", "\"ParameterKey\": \"DBPassword\",\n\"ParameterValue\": \"%s\"", "\"db_password\": {\n  \"sensitive\": true,\n  \"type\": \"string\",\n  \"value\": \"%s\"",
 	"variable \"db_password\" {\n  default = \"%s\"\n}", "apiToken:\n  type: string\n  example: %s", "the password of the shop is %s.", "password:\n  %s", "client_secrets:\n  - %s",
 	"pass: %s", "pass: '%s',", `"pass": "%s",`, "auth: {\n  user: 'ci@acme.io',\n  pass: '%s'\n}", `dbPass = "%s"`, "DBPASS=%s", "PASS=%s", "smtpPass: %s", "<adminPass>%s</adminPass>",
+	"func apiToken() string {\n\treturn \"%s\"\n}", "def get_token():\n    return '%s'", "API_TOKENS = [\n    \"alice\",\n    \"bob\",\n    \"carol\",\n    \"%s\",\n]", "secrets:\n  - alice\n  - %s\n  - bob", `: "${API_TOKEN:-%s}"`,
 }
 
 // One law judges what was drawn, whatever stands between it and the name of a secret: of no form more than a few values stay readable in a diff (threats.md T848).
