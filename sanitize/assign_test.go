@@ -155,6 +155,43 @@ func TestGivenPasswords(t *testing.T) {
 	}
 }
 
+// Of whatever command, what was drawn is a password behind an option that commands have for one, and a token in the place of the user of an address (threats.md T595).
+func TestDrawnValuesOfOptions(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 95))
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	for _, form := range []string{
+		"mongosh -u app -p %s --host db.acme.io", "az login --service-principal -u 6d1f -p %s --tenant corp", "helm registry login r.acme.io -u app -p '%s'", `sqlcmd -S db -U app -P %s -Q "select 1"`, "plink -pw %s app@acme.io", "security unlock-keychain -p %s login.keychain",
+		"zip -P %s out.zip a", "7z a -p%s out.7z f", "rar a -hp%s f", "openssl enc -aes-256-cbc -k %s", "signtool sign /f c.pfx /p %s x.exe", "xfreerdp /u:app /p:%s /v:h", "tool -w=%s", `args: ["-p", "%s"]`, "http -a app:%s GET h",
+		"winexe -U app%%%s //h", "rpcclient -U 'corp\\app%%%s' h", "etcdctl --user app:%s get x", "svc --user=app/%s h", "git clone https://%s@git.acme.io/x/_git/x", "https://%s:x-oauth-basic@git.acme.io/x", "https://%s:@api.acme.io/v1",
+		"db.acme.io:5432:shop:app:%s", `smtp.PlainAuth("", "ci@acme.io", "%s", host)`, "podman login -u ci -p %s ghcr.io",
+	} {
+		for _, length := range []int{14, 20, 28} {
+			shown := 0
+			for range 40 {
+				value := draw(random, letters, length)
+				line := fmt.Sprintf(form, value)
+				if strings.Contains(shownInDiff(t, line), value) || len(GivenPasswords(line))+len(AddressPasswords(line)) == 0 {
+					shown++
+				}
+				lawsOfMask(t, line)
+			}
+			if shown > 3 {
+				t.Errorf("%q with %d: %d of 40 are shown, or not found", form, length, shown)
+			}
+		}
+	}
+	for _, line := range []string{
+		"git show -p 8f14e45fceea167a5a36dedd4bea25438f14e45f", "git log -p 8f14e45fceea1", "docker run -p 127.0.0.1:8080:80 -w /work/X86_64bcD3eF4 acme/img@sha256:8f14e45fceea167a5a36dedd4bea25438f14e45fceea167a5a36dedd4bea2543", "gpg -a --export 0x3AA5C34371567BD2",
+		"gpg -k 3AA5C34371567BD2", "tool -p 550e8400-e29b-41d4-a716-446655440000", "tool -u 550e8400-e29b-41d4-a716-446655440000", "nix-shell -p python312Packages.requests", "mkdir -p build/aB3xK9mQ2/x86_64-v3", "npm i -w @acme/pkgA1b2C3d4", "aws -p prod-eu-west-1a-V2b3c4", "curl -k https://acme.io/AbC1dEf2GhI3jKl4",
+		"cp -a s3://b/AbC1dEf2GhI3jKl4x .", "build -p linux/amd64,linux/arm64/v8", `grep -P '\d{3}A1b2C3d4E5f6'`, "pytest -k testB64UrlToHex2Utf8V1", "msbuild /p:Version=1.2.3-ci.20240101T1234Z /p:TargetFramework=net8.0", "gradle -Pversion=1.0-SNAPSHOT8a", "unzip -P ${ZIP_PASSWORD_2024} x", "uucp:*:10:10:uucp:/var/spool/uucp:/usr/sbin/nologin",
+		"docker run -u 1000:1000 img", "https://8f14e45fceea167a9a36dedd4bea2543@o123.ingest.sentry.io/4567", "https://8f14e45fceea167a9a36dedd4bea2543@sentry.acme.io/2", "git+https://github.com/acme/x@8f14e45fceea167a5a36dedd4bea25438f14e45f", "https://q7Rz2Lm9Xc4Vb8Nt1Wk6@localhost/x",
+	} {
+		if got := shownInDiff(t, line); strings.Contains(got, Redacted) || len(GivenPasswords(line))+len(AddressPasswords(line)) > 0 {
+			t.Errorf("%s is masked, or found: %s", line, got)
+		}
+	}
+}
+
 // The option for a user and a password is one for a user and a group, or for an address, of other commands (threats.md T614).
 func TestUsersAndGroupsAreNoPasswords(t *testing.T) {
 	for _, line := range []string{

@@ -18,6 +18,10 @@ var (
 	// protocolPassword is one inside an address that has its protocol behind it, as Go's driver of MySQL writes it; protocolWords are those of which each has one.
 	protocolPassword = lazyregexp.New(`[\w.-]{1,60}:([^\s"'\x60<>{}\[\]|$%][^\s"'\x60<>{}\[\]|]{2,100})@(?:tcp[46]?|udp|unix)\(([^\s()"'\x60]{0,100})`)
 	protocolWords    = []string{"@tcp", "@udp(", "@unix("}
+	// addressUser is who asks in an address without a password, which is a token where it was drawn; publicUser is one that everybody may see, as where Sentry is told of errors: hex, at the number
+	// of a project.
+	addressUser = lazyregexp.New(`\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@"'` + "`" + `{}<>$]{13,255})(?::(?:x-oauth-basic)?)?@([A-Za-z0-9.-]{2,100})(?::[0-9]{1,5})?([^\s"'` + "`" + `<>]{0,200})`)
+	publicUser  = lazyregexp.New(`^[0-9a-f]{32}@.*/[0-9]+(?:[?#].*)?$`)
 	// nameOnly is a name that speaks about a secret without holding it: credentialsId, secretName, tokenType, passwordField.
 	nameOnly = lazyregexp.New(`(?i)(?:ids?|names?|type|url|uri|path|file|field|label|count|length|regex|pattern)["'` + "`" + `\])]{0,3}\s*(?::=|=>|[:=]|,)\s*["'` + "`" + `]$`)
 )
@@ -43,11 +47,16 @@ func AssignedValues(line string) (out []Span) {
 	return out
 }
 
-// AddressPasswords are the passwords inside the addresses of a line, without those of development set-ups, such as postgres or password1.
+// AddressPasswords are the passwords inside the addresses of a line, and the tokens in their places, without those of development set-ups, such as postgres or password1.
 func AddressPasswords(line string) (out []Span) {
 	var found [][]int
 	if strings.Contains(line, "://") && strings.Contains(line, "@") {
 		found = addressPassword.FindAllStringSubmatchIndex(line, -1)
+		for _, m := range addressUser.FindAllStringSubmatchIndex(line, -1) {
+			if user, host := line[m[2]:m[3]], line[m[4]:m[5]]; Drawn(user) && !MadeUp(user) && !LocalHost(host) && !publicUser.MatchString(user+"@"+line[m[4]:m[7]]) {
+				out = append(out, Span{Start: m[2], End: m[3]})
+			}
+		}
 	}
 	if containsAny(line, protocolWords) {
 		found = append(found, protocolPassword.FindAllStringSubmatchIndex(line, -1)...)
@@ -72,9 +81,10 @@ var (
 	loginCall = lazyregexp.New(`(?i)(?:auth(?:_?password|enticat(?:e|ion))?|log_?[io]n|sign_?in|credentials?|(?:ldap|simple)_?bind(?:_s)?|\bjwt\.(?:sign|encode|verify|decode)|(connect(?:ion)?|\bpdo))(?:(?:with|as|user)[a-z]{0,30})?(?:=?\(|[ \t]["'])`)
 	// givenAlone is such a password where an argument of a call is nothing else.
 	givenAlone = lazyregexp.New(`^` + givenValue)
-	// givenWords are those of which every match of givenPassword and pgpassLine has one, loginWords those of loginCall.
-	givenWords = []string{"login", "sshpass", "mysql", "redis-cli", "ldap", "requirepass", ":54", ":6432:", ":*:", "identified", "convertto-securestring", "auth"}
-	loginWords = []string{"auth", "login", "log_in", "logon", "log_on", "signin", "sign_in", "credential", "bind", "connect", "jwt.", "pdo"}
+	// givenWords are those of which every match of givenPassword and pgpassLine has one, optionWords those of optionHere, loginWords those of loginCall.
+	givenWords  = []string{"login", "sshpass", "mysql", "redis-cli", "ldap", "requirepass", ":54", ":6432:", ":*:", "identified", "convertto-securestring", "auth"}
+	optionWords = []string{"-p", "-hp", "-a", "-w", "-k", "/p", "-u"}
+	loginWords  = []string{"auth", "login", "log_in", "logon", "log_on", "signin", "sign_in", "credential", "bind", "connect", "jwt.", "pdo"}
 )
 
 // givenValue is what such a password is written with. What people write for a server of their own machine is shorter, or repeats its letters.
@@ -83,12 +93,38 @@ const givenValue = "([^\\s\"'`$;|&<>{}()\\[\\]]{8,100})"
 // minGivenEntropy is what it has at least, in bits for each byte.
 const minGivenEntropy = 3
 
+var (
+	// optionHere begins with an option by which commands are given a password, or a user and a password, and ends with what may be one.
+	optionHere = lazyregexp.New("^(?:(?:-(?:pw|hp|[pPawk])|/p[ \t:])[\"'`]?[ \t:=,]{0,4}[\"'`]?|(?:-[uU]|--user)[\"'`]?[ \t:=,]{0,4}[\"'`]?[\\w.@\\\\-]{1,60}[:/%])" + givenValue)
+	// idOption is what such an option of Git or GnuPG has: a commit in short, or a public key.
+	idOption = lazyregexp.New(`^(?:[0-9a-f]{1,15}|(?:0x)?(?:[0-9A-F]{16}|[0-9A-F]{40}))$`)
+)
+
+// optionReach is how much of a line is looked at from an option on, in bytes.
+const optionReach = 200
+
+// givenToOptions are the values that were drawn and that an option for passwords has, of whatever command.
+func givenToOptions(line string) (out []Span) {
+	for i := 1; i < len(line); i++ {
+		if line[i-1] != '-' && line[i-1] != '/' || strings.IndexByte("pPhawkuU-", line[i]) < 0 || i > 1 && strings.IndexByte(" \t\"'`([,", line[i-2]) < 0 {
+			continue
+		}
+		if m := optionHere.FindStringSubmatchIndex(line[i-1 : min(len(line), i-1+optionReach)]); m != nil {
+			start, end := i-1+m[2], i-1+m[3]
+			if v := line[start:end]; drawnAt(line, start, end) && !idOption.MatchString(v) && !strings.Contains(v, "://") && !pathStart.MatchString("/"+strings.TrimLeft(v, "@./~")) {
+				out = append(out, Span{Start: start, End: end})
+			}
+		}
+	}
+	return out
+}
+
 // GivenPasswords are the passwords that a line gives to a command, a statement, a mailer or a call that logs in.
 func GivenPasswords(line string) []Span {
 	lower := lowerASCII(line)
-	var out []Span
+	out := givenToOptions(line)
 	if containsAny(lower, givenWords) {
-		out = givenInPlace(line)
+		out = append(out, givenInPlace(line)...)
 	}
 	if containsAny(lower, loginWords) {
 		out = append(out, givenToCalls(line)...)
@@ -99,7 +135,7 @@ func GivenPasswords(line string) []Span {
 // givenInPlace are those that givenPassword and pgpassLine find.
 func givenInPlace(line string) (out []Span) {
 	for _, m := range append(givenPassword.FindAllStringSubmatchIndex(line, -1), pgpassLine.FindAllStringSubmatchIndex(line, -1)...) {
-		if given(line[m[2]:m[3]]) {
+		if given(line, m[2], m[3]) {
 			out = append(out, Span{Start: m[2], End: m[3]})
 		}
 	}
@@ -115,7 +151,7 @@ func givenToCalls(line string) (out []Span) {
 		}
 		for _, p := range textArguments(line[:min(len(line), m[1]+callReach)], m[1], first) {
 			v := givenAlone.FindString(line[p.Start:p.End])
-			if given(v) && !(connects && (plainWords(v) || hostAndPort.MatchString(v))) {
+			if given(line, p.Start, p.Start+len(v)) && !(connects && (plainWords(v) || hostAndPort.MatchString(v))) {
 				out = append(out, p)
 			}
 		}
@@ -123,9 +159,15 @@ func givenToCalls(line string) (out []Span) {
 	return out
 }
 
-// given reports whether what stands in the place of a password is one.
-func given(v string) bool {
-	return LettersAndDigits(v) && Entropy(v) >= minGivenEntropy && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v)
+// given reports whether what stands in the place of a password, from start to end of a line, is one.
+func given(line string, start, end int) bool {
+	v := line[start:end]
+	return drawnAt(line, start, end) || LettersAndDigits(v) && Entropy(v) >= minGivenEntropy && !MadeUp(v) && !NoValue(v) && !reference.MatchString(v)
+}
+
+// drawnAt reports whether a value was drawn and is none that everybody may see.
+func drawnAt(line string, start, end int) bool {
+	return Drawn(line[start:end]) && noDigest(line, start, end)
 }
 
 // callReach is how far the arguments of a call are looked at, in bytes.
@@ -183,6 +225,7 @@ func placedSpans(s string) (out []Span) {
 	look(assignedWords, AssignedValues)
 	look(append([]string{"://"}, protocolWords...), AddressPasswords)
 	look(givenWords, givenInPlace)
+	look(optionWords, givenToOptions)
 	look(loginWords, givenToCalls)
 	slices.SortFunc(out, func(a, b Span) int { return a.Start - b.Start })
 	return joinSpans(slices.Compact(out))
