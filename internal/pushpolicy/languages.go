@@ -47,7 +47,7 @@ var languages = []*language{
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
 		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
-		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart|Init)\(|\bflag\.(CommandLine\.)?Set\([^"]|\b(syscall|unix)\.Exit\(0\)|^//go:linkname \w+ testing\.`),
+		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart|Init)\(|\bflag\.(CommandLine\.)?Set\([^"]|\b(syscall|unix)\.Exit\(0\)|\b(os|syscall|unix)\.Exit\s*([,;)}\]/]|$)|\b(syscall|unix)\.Exec\b|^//go:linkname \w+ testing\.`),
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, replaces: true,
@@ -58,13 +58,13 @@ var languages = []*language{
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
 			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
-			`\bos\._exit\(|^pytestmark\s*=|^del test`),
+			`\bos\.(_exit\b|exec[lv])|^from os import .*\b(_exit|exec[lv]\w*)\b|^pytestmark\s*=|^del test`),
 		inNew:    lazyregexp.New(`^pytestmark\s*=\s*\[?\s*pytest\.mark\.(django_db|asyncio|anyio|trio|usefixtures|parametrize|filterwarnings)\b(\([^()]*\))?\s*\]?\s*(#.*)?$`),
 		toRunner: lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b|\bsession\.(items|exitstatus)\b`), inHook: lazyregexp.New(`\bexitstatus\s*=[^=]|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b`),
 		hooks: lazyregexp.New(`^\s*(from \S+ )?import\b.*\b(load_tests|pytestmark|pytest_plugins|__test__)\b|\bpytest_plugins\s*=[^=]|\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
 			`\b(TestCase|IsolatedAsyncioTestCase|TestSuite|TestLoader|defaultTestLoader|TestResult|TestProgram|TextTestRunner|TextTestResult)\.([a-kn-z_]\w*|loadTests\w+)\s*=[^=]|` + // not maxDiff, longMessage
 			`\bunittest\.(main|[A-Z]\w*)\s*=[^=]|\bpytest\.(main|raises|warns|fail|[A-Z]\w*)\s*=[^=]|\bsetattr\(\s*(unittest|_?pytest)\b|\bpatch(\.object)?\(\s*["']?unittest\.Test|` +
-			`\bsys\.modules\[["'](unittest|_?pytest)\b|^(import [\w, ]+; *)?(sys\.exit|exit|quit)\((0|None)?\)|\b_outcome\.\w+\s*=[^=]|\b__unittest_(skip|expecting)|\bPYTEST_(ADDOPTS|PLUGINS|DISABLE)`),
+			`\bsys\.modules\[["'](unittest|_?pytest)\b|^(import [\w, ]+; *)?(sys\.exit|exit|quit|raise SystemExit)\((0|None)?\)|^raise SystemExit$|\b_outcome\.\w+\s*=[^=]|\b__unittest_(skip|expecting)|\bPYTEST_(ADDOPTS|PLUGINS|DISABLE)`),
 	},
 	{
 		name: "JavaScript", extensions: []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"}, folders: true,
@@ -75,7 +75,7 @@ var languages = []*language{
 			`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*`" + `)`),
 		skip: lazyregexp.New(`\b(it|test|describe|context|suite|specify|bench|Deno\.test|Scenario)(\.\w+)*\.(skip|only|todo|fixme|fails|failing|skipIf|runIf|ignore)\b|` +
 			`(^|[^\w.])(xit|xtest|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext)\s*(\.\w+)*\(|\bthis\.skip\(\)|(^|[^\w.])(t|ctx|context)\.(skip|todo)\(|` +
-			`^\s*pending\(|(\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b|^\s*(\{\s*)?)((skip|todo):\s*(true|['"])|(only|ignore):\s*true)|\bprocess\.exit\(0?\)|\bprocess\.exitCode\s*=\s*0|` +
+			`^\s*pending\(|(\b(it|test|describe|suite|specify|bench|Deno\.test)\b.*\b|^\s*(\{\s*)?)((skip|todo):\s*(true|['"])|(only|ignore):\s*true)|\b(process|Deno)\.exit\(0?\)|\bexit\b[^{}=]*\}\s*=\s*(process|Deno)\b|\bprocess\.exitCode\s*=\s*0|` +
 			`^\s*((const|let|var)\s+(it|test|describe)\s*=\s*(\(.*\)|\w+)\s*=>|function\s+(it|test|describe)\b)`),
 		inNew: lazyregexp.New(`^\s*(skip|todo): *('[^'\\]*'|"[^"\\]*"),?\s*$`),
 		hooks: lazyregexp.New(`\b(globalThis|global|window|self)(\.|\[["'])((it|describe|specify)\b["'\]]*\s*=[^=]|(test|suite|context)\b["'\]]*\s*=\s*(async\s*)?(\(|function\b|\w+\s*=>))|` +
