@@ -1,11 +1,14 @@
 package sanitize
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"index/suffixarray"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/internal/needles"
 )
 
@@ -81,7 +84,7 @@ func (l *Learned) Spans(s string) []Span {
 	}
 	find := func(s string) (spans []Span) {
 		places.Each(s, func(start, end int) { spans = append(spans, Span{Start: start, End: end}) })
-		return joinSpans(spans)
+		return joinSpans(append(spans, encodedSpans(s, places)...))
 	}
 	all, at := find(s), 0
 	for line := range strings.Lines(s) {
@@ -94,6 +97,48 @@ func (l *Learned) Spans(s string) []Span {
 	}
 	return joinSpans(all)
 }
+
+// minEncoded is how long the shortest value is in base64, in bytes.
+const minEncoded = minDrawnValue * 4 / 3
+
+// encodedSpans are the places of values in base64, at whatever alignment, and in hex, as tools print them. What is long enough is decoded: the values are too many to be encoded.
+func encodedSpans(s string, places *needles.Index) (out []Span) {
+	for i := 0; i < len(s); i++ {
+		from := i
+		for i < len(s) && (wordByte(s[i]) || s[i] == '+' || s[i] == '/') {
+			i++
+		}
+		if i-from < minEncoded {
+			continue
+		}
+		run := alphabetOfURLs.Replace(s[from:i])
+		for shift := range 4 {
+			part := run[shift:]
+			if len(part)%4 == 1 {
+				part = part[:len(part)-1]
+			}
+			text, _ := base64.RawStdEncoding.DecodeString(part)
+			places.Each(string(text), func(start, end int) {
+				out = append(out, Span{Start: from + shift + start*4/3, End: from + shift + (end*4+2)/3})
+			})
+		}
+		for _, m := range hexRun.FindAllStringIndex(run, -1) {
+			for shift := range 2 {
+				text, _ := hex.DecodeString(run[m[0]+shift : m[1]-(m[1]-m[0]-shift)%2])
+				places.Each(string(text), func(start, end int) {
+					out = append(out, Span{Start: from + m[0] + shift + start*2, End: from + m[0] + shift + end*2})
+				})
+			}
+		}
+	}
+	return out
+}
+
+// hexRun is hex that may hold a value.
+var hexRun = lazyregexp.New(`[0-9A-Fa-f]{26,}`)
+
+// alphabetOfURLs puts the signs of base64 for those that it has in addresses.
+var alphabetOfURLs = strings.NewReplacer("-", "+", "_", "/")
 
 // Mask puts Redacted in the place of every value.
 func (l *Learned) Mask(s string) string { return replaceSpans(s, l.Spans(s)) }

@@ -41,6 +41,13 @@ func TestLearned(t *testing.T) {
 			t.Errorf("%q is redacted as %q", text, got)
 		}
 	}
+	for shift := range 3 { // as a check of the project may print it
+		for _, encoded := range []string{base64.StdEncoding.EncodeToString([]byte("a:b"[:shift] + value)), base64.URLEncoding.EncodeToString([]byte("a:b"[:shift] + value + "\n")), fmt.Sprintf("%x", value), fmt.Sprintf("%X", "a"+value+"b"), fmt.Sprintf("%#x", value)} {
+			if got := known.Mask("got " + encoded); len(got) > len("got [REDACTED]")+8 || !strings.Contains(got, Redacted) {
+				t.Errorf("%s is shown as %q", encoded, got)
+			}
+		}
+	}
 	diff = "@@ -1 +1 @@\n-dial(\"" + value + "\")\n+dial(env)\n"
 	if got, want := known.MaskDiff(diff, nil), strings.ReplaceAll(diff, value, Redacted); got != want {
 		t.Errorf("the diff is shown as %q", got)
