@@ -35,8 +35,8 @@ type Job struct {
 	// Settings are those of the inputs, Reviewers the reviewers they name.
 	Settings  []config.Given
 	Reviewers []string
-	// SARIF is the file that findings are written to; empty for none.
-	SARIF string
+	// SARIF is the file that findings are written to; empty for none. Bot is the login whose mention is heard, where it is given.
+	SARIF, Bot string
 
 	given actions.Given
 	again bool
@@ -92,7 +92,7 @@ func readEvent(path string) ([]byte, error) {
 
 // read turns the inputs into settings.
 func (j *Job) read(env func(string) string) {
-	j.SARIF = j.given["sarif"]
+	j.SARIF, j.Bot = j.given["sarif"], j.given["bot-name"]
 	if names := j.given["reviewers"]; names != "" {
 		j.Reviewers = strings.Split(names, ",")
 	}
@@ -142,7 +142,7 @@ func (j Job) Answer(ctx context.Context, w Answers) error {
 		return err
 	}
 	asks, why, err := w.Service.Hear(ctx, app.Comment{
-		Target: order.Target, ID: j.Asked.ID, UpdatedAt: j.Asked.UpdatedAt, Bot: j.given["bot-name"], Again: j.again,
+		Target: order.Target, ID: j.Asked.ID, UpdatedAt: j.Asked.UpdatedAt, Bot: j.Bot, Again: j.again,
 		Heard: trigger.Comment{Action: j.Asked.Action, PullRequest: j.Asked.PullRequest, Author: j.Asked.Author, Body: j.Asked.Body},
 	}, order)
 	if err != nil {
@@ -177,7 +177,6 @@ func (j Job) run(ctx context.Context, w Answers, a app.Ask) error {
 	if err != nil {
 		return err
 	}
-	order.Bot = j.given["bot-name"]
 	if a.ID != "" {
 		order.Command = &app.CommandOrder{ID: a.ID, Args: a.Args, Argv: a.Argv}
 	}

@@ -41,7 +41,7 @@ type Order struct {
 	Cassette gateway.Cassette
 	// DryRun posts nothing; Drafts reviews a draft too. Estimate is true where the run is prepared and not begun: nothing is said of it.
 	DryRun, Drafts, Estimate bool
-	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard. Itself is true where nobody asked: a server or
+	// Asked is the line of a comment that the order comes from; nil for none. Bot is the login whose mention is heard, that of the credential's app where it is empty. Itself is true where nobody asked: a server or
 	// an event began it, the event at Since, by GitHub's clock.
 	Asked  *review.Asked
 	Bot    string
@@ -211,6 +211,11 @@ func (r *run) prepare(ctx context.Context, o Order) (req orchestrator.Request, e
 		if !o.DryRun {
 			if err := r.client.CanComment(ctx, pr); err != nil {
 				return orchestrator.Request{}, err
+			}
+			if o.Bot == "" {
+				if o.Bot, err = botOf(ctx, r.client); err != nil {
+					return orchestrator.Request{}, err
+				}
 			}
 			if r.stops, err = r.stopsOf(ctx, pr, o); err != nil {
 				return orchestrator.Request{}, err

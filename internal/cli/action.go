@@ -35,7 +35,7 @@ func (p *Invocation) action(ctx context.Context) error {
 	}
 	options := func(fixes bool) runOptions {
 		o := runOptions{target: fmt.Sprint(j.PR), repo: j.Repository, head: j.Head, reviewers: j.Reviewers, settings: j.Settings, dryRun: j.Fork, noFix: !fixes, itself: j.Itself(), since: j.At}
-		o.out.SARIF = j.SARIF
+		o.out.SARIF, o.bot = j.SARIF, j.Bot
 		if o.noFix {
 			o.settings = append(o.settings[:len(o.settings):len(o.settings)], config.Given{Key: "fixer", Value: config.UseNone, From: "input fix"})
 		}

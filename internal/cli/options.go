@@ -25,6 +25,7 @@ type runOptions struct {
 	target     string // number, URL, owner/repo#N, branch; empty for the current branch
 	repo       string // -R
 	head       string // the commit that the pull request has to be at; empty for any
+	bot        string // whose mention is heard, where it is not the login of the credential's app
 	itself     bool   // nobody asked for the run, which an event began
 	since      time.Time
 	base       string // a local range when set

@@ -81,7 +81,7 @@ func (p *Invocation) logger() hclog.Logger { return p.operator().Log(p.Stderr) }
 
 // order is what the flags ask for; its target is still to be found.
 func (p *Invocation) order(o runOptions) (app.Order, error) {
-	out := app.Order{Dir: p.Dir, Head: o.head, Command: o.command, DryRun: o.dryRun, Estimate: o.estimate, Drafts: o.allowDraft, Force: o.force, Itself: o.itself, Since: o.since, Note: p.note}
+	out := app.Order{Dir: p.Dir, Head: o.head, Command: o.command, DryRun: o.dryRun, Estimate: o.estimate, Drafts: o.allowDraft, Force: o.force, Bot: o.bot, Itself: o.itself, Since: o.since, Note: p.note}
 	var err error
 	if out.Layers, err = p.layers(o); err != nil {
 		return out, err
