@@ -94,7 +94,7 @@ func wasExcused(attrs attributes, f *diff.File) int {
 }
 
 // samples are folders and names of what is shown, tried or compared, and not run as it stands, and what build tools pass over.
-var samples = lazyregexp.New(`(?i)(^|/)[._]|[._-](tests?|spec|example|sample|dist|template|disabled|off|old|orig|bak)s?\.[^/]*$|(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
+var samples = lazyregexp.New(`(?i)(^|/)[._]|[._-](storie|example|sample|dist|template|disabled|off|old|orig|bak)s?\.[^/]*$|(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
 
 // toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901). What tools obey by its name, they did not by another.
 func toldToAct(f *diff.File) bool {
@@ -125,8 +125,9 @@ func anyRuns(name string) bool {
 	return amongTemplates.MatchString("/"+name) || loaded(name) != "" || len(pushpolicy.Ways(name)) > 0
 }
 
+// leavesSamples reports whether a file was a sample and is none now, or had a name by which test runners come to a file, and has not.
 func leavesSamples(f *diff.File) bool {
-	return samples.MatchString(f.OldPath) && !samples.MatchString(f.Path)
+	return samples.MatchString(f.OldPath) && !samples.MatchString(f.Path) || len(pushpolicy.Ways(f.OldPath)) > 0 && len(pushpolicy.Ways(f.Path)) == 0
 }
 
 // mayAct reports whether a changed file is no link, and no other repository.
