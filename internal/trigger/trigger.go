@@ -299,7 +299,7 @@ func requests(text string) bool {
 
 // unsure reports whether a text that asks nothing has a stop as a word of its own.
 func unsure(text string) bool {
-	return !strings.Contains(text, "?") && slices.ContainsFunc(strings.Fields(text), func(w string) bool { return slices.Contains(stopping, bare(w)) })
+	return !strings.Contains(text, "?") && slices.ContainsFunc(strings.Fields(strings.ReplaceAll(text, "/", " ")), func(w string) bool { return slices.Contains(stopping, bare(w)) })
 }
 
 // asksOnly reports whether a text is short of everything but asking for a stop: what stands before a mention is mostly about something else.

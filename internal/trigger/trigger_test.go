@@ -269,6 +269,7 @@ var table = []struct {
 	{name: "no longer a draft, behind the mention", in: "@review-bot No longer a draft, please review", want: "prloop review"},
 	{name: "no blockers", in: "No blockers from me, @review-bot please review", want: "prloop review"},
 	{name: "enough of something", in: "Enough tests now, @review-bot please review", want: "prloop review"},
+	{name: "two words for a stop", in: "@review-bot stop/cancel", want: "prloop unsure"},
 	{name: "a wait before a request", in: "Wait, @review-bot please review this", want: "prloop review"},
 	{name: "a hold before a request", in: "Hold on, I pushed. @review-bot please review", want: "prloop review"},
 	{name: "what looks like a flag behind a wait", in: "@review-bot wait -v is new, please review", want: "prloop review"},
