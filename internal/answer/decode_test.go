@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -551,6 +552,25 @@ func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
 			if got, notes := Corrected([]byte(doc), last); len(got)-len(last) != want[i] {
 				t.Errorf("%s: %d are added to %d, want %d: %q", doc, len(got)-len(last), len(last), want[i], notes)
 			}
+		}
+	}
+}
+
+// How deep the fields of a refused answer are nested where it is cut off costs no time, and is doubt.
+func TestFieldsThatAreCutOff(t *testing.T) {
+	for name, doc := range map[string]string{
+		"a long text":   strings.Repeat(`{"agent":`, 1600) + `"` + strings.Repeat("a", 1_000_000),
+		"no end":        strings.Repeat(`{"agent":`, 32_000),
+		"no JSON":       strings.Repeat(`{"agent":`, 32_000) + "'",
+		"lines":         strings.Repeat("{\"agent\":{\n\"x\":", 32_000),
+		"known, a word": strings.Repeat(`{"notes":[`, 32_000) + "None",
+	} {
+		start := time.Now()
+		if got, _ := Corrected([]byte(doc), nil); len(got) != 1 {
+			t.Errorf("%s: %d findings", name, len(got))
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: it took %s", name, took)
 		}
 	}
 }

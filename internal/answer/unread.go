@@ -83,17 +83,14 @@ func calls(text, lower string) string {
 // named reports whether a field in text, in any shape, says by its name that it holds a P0 or P1, and is not plainly empty. The counts of an answer
 // are claims, and a number beside one of the lesser words may be that of a version.
 func named(text string) bool {
-	tries := 0
+	left := maxValues
 	for _, m := range fieldName.FindAllStringSubmatchIndex(text, -1) {
 		name := text[max(m[2], m[4], m[6]):max(m[3], m[5], m[7])]
 		if !graveNamed(name) || slices.Contains(schema.FieldNames(reflect.TypeFor[review.Counts]()), strings.ToLower(name)) {
 			continue
 		}
-		if tries++; tries > maxNamed {
-			return true
-		}
-		value, _ := valueIn(text[m[1]:])
-		if _, number := value.(float64); says(value) && !(number && lesserName.MatchString(name)) {
+		value, _ := valueIn(text[m[1]:], &left)
+		if _, number := value.(float64); left < 0 || says(value) && !(number && lesserName.MatchString(name)) {
 			return true
 		}
 	}
@@ -106,7 +103,7 @@ func speaks(answer []byte) bool {
 	if bareList.MatchString(otherLists.ReplaceAllString(text, "")) {
 		return true
 	}
-	for tries := 0; ; {
+	for left := maxValues; ; {
 		m := fieldName.FindStringSubmatchIndex(text)
 		if m == nil {
 			return false
@@ -118,21 +115,21 @@ func speaks(answer []byte) bool {
 		if text = text[m[1]:]; !quoted {
 			continue
 		}
-		value, size := valueIn(text)
-		if slices.ContainsFunc(ofAnswers, func(known string) bool { return strings.EqualFold(known, name) }) {
-			text = text[size:]
-			continue
-		}
-		if tries++; tries > maxNamed || says(value) {
+		value, size := valueIn(text, &left)
+		text = text[size:]
+		if known := slices.ContainsFunc(ofAnswers, func(f string) bool { return strings.EqualFold(f, name) }); left < 0 || !known && says(value) {
 			return true
 		}
 	}
 }
 
-// valueIn is the value that a text begins with, and how long it is as JSON: else it is the rest of its line.
-func valueIn(text string) (value any, size int) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	if dec.Decode(&value) == nil {
+// valueIn is the value that a text begins with, and how long it is as JSON: else it is the rest of its line. What is read for it is taken from left, as
+// values that are cut off may stand in each other.
+func valueIn(text string, left *int) (value any, size int) {
+	from := strings.NewReader(text)
+	dec := json.NewDecoder(from)
+	err := dec.Decode(&value)
+	if *left -= len(text) - from.Len(); err == nil {
 		return value, int(dec.InputOffset())
 	}
 	if pythonNone.MatchString(text) {
@@ -146,8 +143,8 @@ func valueIn(text string) (value any, size int) {
 var ofAnswers = slices.Concat(schema.FieldNames(reflect.TypeFor[review.ReviewerResult]()), schema.FieldNames(reflect.TypeFor[review.CommandResult]()), schema.FieldNames(reflect.TypeFor[review.CommentsResult]()),
 	schema.FieldNames(reflect.TypeFor[review.Counts]()), schema.FieldNames(reflect.TypeFor[review.EarlierVerdict]()))
 
-// maxNamed is of how many fields in a text the values are looked at.
-const maxNamed = 100
+// maxValues is how much of a text is read for the values of its fields, in bytes.
+const maxValues = 2 * maxLoose
 
 // without copies a text but for spans of it that do not overlap: what is left of a flood is little, and the flood is not held twice.
 func without(text []byte, spans []span) []byte {
