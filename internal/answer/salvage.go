@@ -157,7 +157,7 @@ func askedOfClaims(refused []byte) bool {
 }
 
 // entries are those of a refused answer's list of findings that do not say plainly that they are P2 or P3, whatever their keys. at is where
-// entries stand. ok is false where one cannot be taken apart, and where they are too many, or too much to be read.
+// entries stand, between their braces. ok is false where one cannot be taken apart, and where they are too many, or too much to be read.
 func entries(answer []byte, list listing) (open []review.Finding, at []span, ok bool) {
 	for rest := afterKey(answer, list.key); rest != nil; rest = afterKey(rest, list.key) {
 		for {
@@ -165,8 +165,9 @@ func entries(answer []byte, list listing) (open []review.Finding, at []span, ok 
 				break
 			}
 			object, next := nextObject(rest)
+			brace := 1
 			if object == nil && rest[0] == '{' { // cut off
-				object = rest
+				object, brace = rest, 0
 			}
 			var none any
 			if dec := json.NewDecoder(bytes.NewReader(rest)); object == nil && rest[0] != '[' && dec.Decode(&none) == nil && !says(none) {
@@ -184,7 +185,7 @@ func entries(answer []byte, list listing) (open []review.Finding, at []span, ok 
 				open = append(open, f)
 			}
 			end := len(answer) - len(next)
-			at, rest = append(at, span{end - len(object), end}), next
+			at, rest = append(at, span{end - len(object) + 1, end - brace}), next
 		}
 	}
 	return open, at, true

@@ -117,31 +117,36 @@ func speaks(answer []byte) bool {
 		}
 		value, size := valueIn(text, &left)
 		text = text[size:]
-		if known := slices.ContainsFunc(ofAnswers, func(f string) bool { return strings.EqualFold(f, name) }); left < 0 || !known && says(value) {
+		counts, whole := value.(map[string]any)
+		maps.DeleteFunc(counts, func(_ string, v any) bool { _, number := v.(float64); return number && name == "issues" })
+		known := name == "issues" && !whole && strings.HasPrefix(text, "{") || // its fields come next
+			slices.ContainsFunc(ofAnswers, func(f string) bool { return strings.EqualFold(f, name) })
+		if left < 0 || !known && says(value) {
 			return true
 		}
 	}
 }
 
-// valueIn is the value that a text begins with, and how long it is as JSON: else it is the rest of its line. What is read for it is taken from left, as
+// valueIn is the value that a text begins with, and how long it is as JSON: else it is the first line within it. What is read for it is taken from left, as
 // values that are cut off may stand in each other.
 func valueIn(text string, left *int) (value any, size int) {
 	from := strings.NewReader(text)
 	dec := json.NewDecoder(from)
 	err := dec.Decode(&value)
-	if *left -= len(text) - from.Len(); err == nil {
-		return value, int(dec.InputOffset())
+	*left -= len(text) - from.Len()
+	if size = int(dec.InputOffset()); err == nil && valueEnd.MatchString(text[size:]) {
+		return value, size
 	}
 	if pythonNone.MatchString(text) {
 		return nil, 0
 	}
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n,[{"), "\n")
 	return line, 0
 }
 
-// ofAnswers are the fields of answers that list findings, but for those of the findings.
-var ofAnswers = slices.Concat(schema.FieldNames(reflect.TypeFor[review.ReviewerResult]()), schema.FieldNames(reflect.TypeFor[review.CommandResult]()), schema.FieldNames(reflect.TypeFor[review.CommentsResult]()),
-	schema.FieldNames(reflect.TypeFor[review.Counts]()), schema.FieldNames(reflect.TypeFor[review.EarlierVerdict]()))
+// ofAnswers are the fields of answers that list findings, but for those that may hold them and the counts of them.
+var ofAnswers = slices.DeleteFunc(slices.Concat(schema.FieldNames(reflect.TypeFor[review.ReviewerResult]()), schema.FieldNames(reflect.TypeFor[review.CommandResult]()), schema.FieldNames(reflect.TypeFor[review.CommentsResult]()),
+	schema.FieldNames(reflect.TypeFor[review.Counts]()), schema.FieldNames(reflect.TypeFor[review.EarlierVerdict]())), func(name string) bool { return slices.Contains([]string{"findings", "pendingIssues", "issues"}, name) })
 
 // maxValues is how much of a text is read for the values of its fields, in bytes.
 const maxValues = 2 * maxLoose
@@ -208,10 +213,12 @@ var (
 	// findingField is a name that findings have and envelopes do not, as a key of an object or of a YAML list.
 	findingField = lazyregexp.New(`(?m)([{,]|^\s*-)[\s"'\\\x60]*\b(priority|severity|title|description|suggestion|evidence|category)\b["'\\\x60]*\s*[:=]`)
 	// fieldName is the name of a field: a key in quotes, or at the beginning of a line one of joined words, or of one word over a list; lesserName says less by a number, and
-	// pythonNone is a value of Python that says nothing.
+	// pythonNone is a value of Python that says nothing, or an empty one.
 	fieldName  = lazyregexp.New(`(?m)["'\x60]([A-Za-z][\w .-]*)\\*["'\x60]\s*:\s*|^[\s>*-]*([A-Za-z]+_\w+|[a-z0-9]+[A-Z]\w*)\s*:\s*|^([A-Za-z]+):\s*\n\s*-\s+`)
 	lesserName = lazyregexp.New(`(?i)^(highest|high|major|urgent)$`)
-	pythonNone = lazyregexp.New(`^(?i:None|False)\s*[,}\n]`)
+	pythonNone = lazyregexp.New(`^((?i:None|False)\s*[,}\n]|[\s,\[{]*([}\]]|$))`)
+	// valueEnd is what may follow a value of JSON.
+	valueEnd = lazyregexp.New(`^[ \t\r]*([,}\]\n\\]|$)`)
 	// someList is a list under any quoted key that is not empty.
 	someList = lazyregexp.New(`["'\x60]\s*[:=]\s*\[[\s,\[]*[^\s,\[\]]`)
 	// bareList is a list that a line begins with.
@@ -219,7 +226,6 @@ var (
 	// findingsKey is the key of the findings, however it is written, and the heading over them; quotedKey is one in quotes.
 	findingsKey = lazyregexp.New(`(?m)\b(findings|pending[ _-]?issues)\b["'\x60\\]*\s*[:=]|^[^\w\n]*(findings|pending issues)[^\w\n]*$`)
 	quotedKey   = lazyregexp.New(`["'](findings|pending[ _-]?issues)\\*["']\s*[:=]`)
-	empty       = lazyregexp.New(`^(\]|\}|$|(none|null|nil|nothing|0|no (issues|findings|problems))\b)`)
 	claim       = lazyregexp.New(`\bp([01])_[a-z]+["'\\]*\s*[:=]\s*["'\\]*([^\s"'\\,}]+)`)
 	// graveObject is an object that says of itself that it is a P0 or P1; in numbers too, as 0 and 1 are those of the priorities.
 	graveObject = lazyregexp.New(`["'](priority|severity|level)["']\s*:\s*(["'](p0|p1|blocking|blocker|critical|high)["']|[01]\s*[,}])`)
@@ -254,7 +260,7 @@ var (
 	denied    = lazyregexp.New(`\b(non|not|no|un) ?(critical|blocking|blockers?|severe)\b`)
 	graveName = lazyregexp.New(`\bp ?[01]s?\b|\bcriticals?\b|\bblock(ers?|ing)\b|\bsevere\b|^(highest|high|major|urgent)$|` +
 		`\b(highest|high|major|urgent) (severity|priority|risk|impact|issue|finding|problem|bug|vulnerabilit)`)
-	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|identified|detected|reported|noted|to report))*(\s+(in|by|of|with)( (the|this|that|these))? (diff|change|changes|code|patch|pr|pull request|file|files|review))?)?\W*$`)
+	nobody = lazyregexp.New(`^\W*((no|none|not|nothing|null|nil|zero|false|0|n/a)(\s+(p[01]|critical|blocking|severe|any|issues?|findings?|problems?|blockers?|found|present|identified|detected|reported|noted|to report|was|were))*(\s+(in|by|of|with)( (the|this|that|these))? (diff|change|changes|code|patch|pr|pull request|file|files|review))?)?\W*$`)
 	// nothingSaid begins what denies. denies are words before a severity that say that there is none; severityCell is what heads the column or the row of a severity.
 	nothingSaid = lazyregexp.New(`^(no|none|nothing|not|nil|zero|without|n/a)\b|^non[- ]?(critical|blocking)\b|^there (is|are|was|were) (none|nothing)\b` +
 		`|^(i|we) (found|saw|see|have) (none|nothing)\b|^(i|we) (did not|didn.t|could not|couldn.t|do not|don.t) (find|see|spot|notice)\b` +
@@ -269,13 +275,13 @@ var (
 
 // lists reports whether the findings' key has a value that is not plainly empty.
 func lists(text string, key *lazyregexp.Regexp) bool {
-	for {
+	for left := maxValues; ; {
 		at := key.FindStringIndex(text)
 		if at == nil {
 			return false
 		}
-		text = text[at[1]:]
-		if !empty.MatchString(strings.TrimLeft(text, " \t\r\n\"'`\\,[{*#>_-")) {
+		text = strings.TrimLeft(text[at[1]:], " \t\r\n*#>_-")
+		if value, _ := valueIn(text, &left); left < 0 || says(value) {
 			return true
 		}
 	}
