@@ -56,6 +56,8 @@ func loosely(left []byte, listed review.Counts, corrected, mayList bool) string 
 	switch {
 	case why != "":
 		return why
+	case graveLines(lower):
+		return "a line of it calls something a P0 or P1"
 	case !corrected && joinedWord.MatchString(lower):
 		return "it names " + schema.Quote(joinedWord.FindString(lower))
 	case findingField.MatchString(lower):
