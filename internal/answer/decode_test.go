@@ -599,3 +599,14 @@ func TestFieldsThatAreCutOff(t *testing.T) {
 		}
 	}
 }
+
+// A line of many cells is looked at once.
+func TestALineOfManyCells(t *testing.T) {
+	start := time.Now()
+	if got, _ := Corrected([]byte(strings.Repeat("| blocking |", 150_000)), nil); len(got) != 0 {
+		t.Errorf("%d findings", len(got))
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

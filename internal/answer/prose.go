@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/prloop/prloop/internal/lazyregexp"
 	"github.com/prloop/prloop/review"
@@ -80,12 +81,13 @@ func graveLines(text string) bool {
 		if strings.Count(line, "|") > 1 {
 			cells = strings.Split(line, "|")
 		}
+		over := sync.OnceValue(func() bool { return overList(line, text) }) // once for all cells of a line
 		for _, cell := range cells {
 			rest := strings.TrimSpace(cell[len(lineMarks.FindString(cell)):])
 			if graveField.MatchString(rest) {
 				return true
 			}
-			if graveEntry(cell, rest) || graveHeading.MatchString(rest) && overList(line, text) {
+			if graveEntry(cell, rest) || graveHeading.MatchString(rest) && over() {
 				return true
 			}
 			if m := graveHead.FindStringSubmatch(rest); m != nil && tells(cmp.Or(strings.Trim(m[len(m)-1], around), next)) {
