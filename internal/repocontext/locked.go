@@ -79,7 +79,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 				}
 			}
 			switch {
-			case bringsTemplate(f), f.Binary:
+			case bringsTemplate(f), f.Binary && f.Omitted == "": // git calls binary too what it did not compare
 				back(i)
 			case keyed && (f.Change != diff.Modified || path.Ext(kind) != ".lock"), f.OldPath != "", len(f.Hunks) == 0:
 				ask = append(ask, i)
@@ -94,7 +94,7 @@ func (b *builder) astray(ctx context.Context, locks []int, back func(int)) error
 			f := &b.o.Diff.Files[i]
 			text, there := texts[names[n]]
 			_, keyed := lockKeys[lockKind(f.Path)]
-			if !there || (f.OldPath != "" || len(f.Hunks) == 0) && holdsTemplate(text) || keyed && !locked(names[n], text, f.Change != diff.Modified) {
+			if !there || bytes.IndexByte(text, 0) >= 0 || (f.OldPath != "" || len(f.Hunks) == 0) && holdsTemplate(text) || keyed && !locked(names[n], text, f.Change != diff.Modified) {
 				back(i)
 			}
 		}

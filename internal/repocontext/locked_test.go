@@ -38,17 +38,27 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// A lock file that git takes for binary is unread (threats.md T905).
-func TestLockFilesWithNUL(t *testing.T) {
+// A lock file with NUL bytes is unread; one that git did not compare for its size is asked for them, and excused as any (threats.md T905).
+func TestLockFilesThatGitShowsNothingOf(t *testing.T) {
 	const name = "web/yarn.lock"
-	at := map[string]string{"web/package.json": "{}", name: "# {{ x }}\n\x00"}
-	d := &diff.Diff{Files: []diff.File{{Path: name, Change: diff.Modified, Binary: true}}}
-	brief, err := Build(t.Context(), &memory{files: map[string]map[string]string{baseID: at, headID: at}}, Options{Diff: d, Base: baseID, Head: headID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := brief.Files[0]; f.Omitted != OmittedNUL || f.Excused {
-		t.Errorf("omitted %q, excused %v", f.Omitted, f.Excused)
+	for _, row := range []struct {
+		text, git, want string
+		excused         bool
+	}{
+		{text: "# {{ x }}\n\x00", want: OmittedNUL},
+		{text: "a@^1:\n", git: omittedLarge, want: OmittedLockFile, excused: true},
+		{text: "a@^1:\n\x00", git: omittedLarge, want: omittedLarge},
+		{text: "a@^1: {{ x }}\n", git: omittedLarge, want: omittedLarge},
+	} {
+		at := map[string]string{"web/package.json": "{}", name: row.text}
+		d := &diff.Diff{Files: []diff.File{{Path: name, Change: diff.Modified, Binary: true, Omitted: row.git}}}
+		brief, err := Build(t.Context(), &memory{files: map[string]map[string]string{baseID: at, headID: at}}, Options{Diff: d, Base: baseID, Head: headID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := brief.Files[0]; f.Omitted != row.want || f.Excused != row.excused {
+			t.Errorf("%q, which git calls %q: omitted %q, excused %v", row.text, row.git, f.Omitted, f.Excused)
+		}
 	}
 }
 
