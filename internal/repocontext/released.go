@@ -94,7 +94,9 @@ func wasExcused(attrs attributes, f *diff.File) int {
 }
 
 // samples are folders and names of what is shown, tried or compared, and not run as it stands, and what build tools pass over.
-var samples = lazyregexp.New(`(?i)(^|/)[._]|[._-](storie|example|sample|dist|template|disabled|off|old|orig|bak)s?\.[^/]*$|(^|/)(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|cookbooks?|websites?|attic|archived?)/`)
+var samples = lazyregexp.New(`(?i)(^|/)[._]|(^|[/._-])(storie|example|sample|dist|template|mock|disabled|off|old|orig|bak)s?([._-][^/]*)?\.[^/]*$|` +
+	`(^|/)([^/]*[._-])?(docs?|documentation|examples?|samples?|demos?|snippets?|tutorials?|playgrounds?|corpus|mocks?|(__)?(tests?|specs?|mocks|fixtures?)(__)?|test[_-]?(data|fixtures?)|fixtures?|testing|e2e|bench(es|marks?)?|` +
+	`cookbooks?|websites?|attic|archived?|old|off|disabled|unused|legacy|deprecated)([._-][^/]*)?/|(^|/)(?-i:[A-Za-z]+(Test|Tests|TestFixtures))/`)
 
 // toldToAct reports whether a file acts by its name or mode from now on, and did not before (threats.md T901). What tools obey by its name, they did not by another.
 func toldToAct(f *diff.File) bool {

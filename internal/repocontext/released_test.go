@@ -37,7 +37,8 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 	base := map[string]string{".gitattributes": "dist/** linguist-generated\n", "vendor/x/a.py": evilText, "vendor/x/tool": "#!/bin/sh\nreboot\n", "gen.py": mark + evilText,
 		"dist/a.js": evilText, "pkgs/a.tgz": blob, "logo.gif": gif, "src/b.py": evilText, "web/a.min.js": evilText, "go.sum": evilText, "huge/vendor/a.py": evilText, "data.bin": blob, "setup.exe": blob, "lib/a.so.1.2": blob, "web/a.wasm": blob, "fuzz/0a1": blob, "made/.gitattributes": "* linguist-generated\n", "made/a.js": evilText,
 		"tests/fixtures/a.jar": blob, "docs/bad.txt": evilText, "docs/a.md": evilText, "conf/a.yml": evilText, "examples/ci/pod.yaml": evilText, "src/test/resources/Evil.java": evilText, "chart/templates/a.txt": evilText, "docs/templates/a.txt": evilText, "tests/fixtures/bad.sh": evilText, "examples/ci/.github/workflows/a.yml": evilText, "tool": evilText, "Makefile": evilText,
-		".github/workflows/a.yml.disabled": evilText, ".github/ISSUE_TEMPLATE/a.yml": evilText, "cmd/_b.go": evilText, "_old/b.go": evilText, "auth/fake_test.go": evilText, "settings.example.py": evilText, "app/test_q.py": evilText, "app/AuthTest.java": evilText}
+		".github/workflows/a.yml.disabled": evilText, ".github/ISSUE_TEMPLATE/a.yml": evilText, "cmd/_b.go": evilText, "_old/b.go": evilText, "auth/fake_test.go": evilText, "settings.example.py": evilText, "app/test_q.py": evilText, "app/AuthTest.java": evilText,
+		"src/androidTest/Fake.java": evilText, "integration-tests/src/a.py": evilText, "plugins/disabled/a.py": evilText, "conf/example.py": evilText}
 	src := func(head map[string]string) *memory {
 		head[".gitattributes"] = base[".gitattributes"]
 		return &memory{files: map[string]map[string]string{baseID: base, headID: head}}
@@ -92,6 +93,10 @@ func TestWhatLeavesAnExcuse(t *testing.T) {
 		{"source of tests by its name", moved("auth/fake_test.go", "auth/fake.go"), "auth/fake.go", evilText, ""},
 		{"of pytest", moved("app/test_q.py", "app/q.py"), "app/q.py", evilText, ""},
 		{"of JUnit", moved("app/AuthTest.java", "app/Auth.java"), "app/Auth.java", evilText, ""},
+		{"of Android", moved("src/androidTest/Fake.java", "src/main/Fake.java"), "src/main/Fake.java", evilText, ""},
+		{"of a folder of tests with more words", moved("integration-tests/src/a.py", "core/src/a.py"), "core/src/a.py", evilText, ""},
+		{"what was switched off by its folder", moved("plugins/disabled/a.py", "plugins/enabled/a.py"), "plugins/enabled/a.py", evilText, ""},
+		{"an example by its first word", moved("conf/example.py", "conf/production.py"), "conf/production.py", evilText, ""},
 		{"an example by its name", moved("settings.example.py", "settings.py"), "settings.py", evilText, ""},
 		{"a text that becomes executable", chmod("tool"), "tool", evilText, ""},
 		{"what is too large to be given", moved("vendor/x/a.py", "src/a.py"), "src/a.py", strings.Repeat(evilText, sourceLimit/20), omittedLarge},
