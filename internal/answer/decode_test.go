@@ -552,7 +552,13 @@ func TestWhatIsLeftOfARefusedAnswer(t *testing.T) {
 		"**Findings:**\n\nNone.\n": {0, 0},
 		"[]":                       {0, 0},
 		"```json\n{}\n```\n":       {0, 0},
-		`{"agent":"a","findings":[],"Findings":[]}`: {0, 0},
+		// a tool of prloop that a model calls in text
+		`{"name": "read_file", "arguments": {"path": "stock.go"}}`:                                        {0, 0},
+		"<tool_call>\n" + `{"name": "list", "arguments": {}}` + "\n</tool_call>":                          {0, 0},
+		"I read the file.\n\n```json\n" + `{"tool": "search_code", "path": "stock.go"}` + "\n```\n":       {0, 0},
+		`{"name": "sql_injection", "arguments": {"path": "auth.go"}}`:                                     {1, 1},
+		`{"name": "read_file", "arguments": {"path": "a.go"}}` + "\n" + `{"review": "auth.go:5 is open"}`: {1, 1},
+		`{"agent":"a","findings":[],"Findings":[]}`:                                                       {0, 0},
 		`{"agent":"a","prNumber":7,"summary":"It is good.","issues":{"p0_blocking":0,"p2_important":1},"result":"none","earlier":[{"findingId":"A","why":"a[0] is asked","verdict":"fixed"},{"findingId":"B"}],"fullReport":"It is \"good\": yes"}`: {0, 0},
 
 		`{"issues":{"p0_blocking":1},"agent":"a","prNumber":7,"conclusion":"approve","findings":[]}`:                                                          {1, 1}, // half of the counts: it was asked for the others

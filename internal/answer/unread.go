@@ -101,7 +101,7 @@ func named(text string) bool {
 
 // speaks reports whether an answer without a list of findings does not plainly say nothing: it has a list under no key, or a field that no answer has.
 func speaks(answer []byte) bool {
-	text := plainly(answer)
+	text := toolCall.ReplaceAllString(plainly(answer), "")
 	if bareList.MatchString(otherLists.ReplaceAllString(text, "")) {
 		return true
 	}
@@ -223,6 +223,8 @@ var (
 	valueEnd = lazyregexp.New(`^[ \t\r]*([,}\]\n\\]|$)`)
 	// someList is a list under any quoted key that is not empty.
 	someList = lazyregexp.New(`["'\x60]\s*[:=]\s*\[[\s,\[]*[^\s,\[\]]`)
+	// toolCall is a call of one of prloop's tools that a model wrote as text: it asks, and says nothing.
+	toolCall = lazyregexp.New(`\{\s*"(?:name|tool|tool_name|function)"\s*:\s*"(?:read_file|search_code|list|get_function_context|git_log|run_linter|web_fetch|web_search)"[^{}]*(?:\{[^{}]*\}[^{}]*)?\}`)
 	// bareList is a list that a line begins with.
 	bareList = lazyregexp.New(`(?m)^\s*\[[\s,\[]*["'{]`)
 	// findingsKey is the key of the findings, however it is written, and the heading over them; quotedKey is one in quotes.
