@@ -45,9 +45,9 @@ var languages = []*language{
 		outside: lazyregexp.New(`(^|/)[._]|(^|/)(testdata|vendor)/`),
 		inNew:   lazyregexp.New(`^//(go:build| \+build) |^\s*(if )?([\w, ]+ :?= )?[cs]\.Skip\([0-9]+\)[\w ;!=]*\{?$`), runs: lazyregexp.New(`\bm\.Run\(|\.VerifyTestMain\(`),
 		declares: lazyregexp.New(`^func (?:\([^)]*\) *)?((?:Test|Benchmark|Fuzz|Example)[A-Za-z0-9_]*)\s*\(`),
-		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(0\)|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
+		skip: lazyregexp.New(`\b(t|tt|tb|b|f|c|s|T\(\))\.Skip\(|\.(SkipNow|Skipf)\(|\.Skip\((\)|"|fmt\.)|^\s*(//go:build|// \+build)|\bos\.Exit\(\s*(0|\w+\()|^\s*(return|runtime\.Goexit\(\))\s*// *skip|` +
 			`^\s*(var _ = )?(P|X|F)(It|Describe|Context|When|Entry|DescribeTable|Specify)\(|^\s*Skip\(|^func TestMain\(|^package documentation\b|\bruntime\.Goexit\(`),
-		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart|Init)\(|\bflag\.(CommandLine\.)?Set\([^"]|\b(syscall|unix)\.Exit\(0\)|\b(os|syscall|unix)\.Exit\s*([,;)}\]/]|$)|\b(syscall|unix)\.Exec\b|^//go:linkname \w+ testing\.`),
+		hooks: lazyregexp.New(`\bos\.Args\s*=.*"-{1,2}test\.|\.Set\("test\.|\bLookup\("test\.[\w.]+"\)\.Value\.Set\(|\btesting\.(Main|MainStart|Init)\(|\bflag\.(CommandLine\.)?Set\([^"]|\b(syscall|unix)\.Exit\(\s*(0|\w+\()|(:=|\bvar\s+\w+\s*=|[(,{\[:])\s*(os|syscall|unix)\.Exit\s*([,;)}\]/]|$)|\b(syscall|unix)\.Exec\b|^//go:linkname \w+ testing\.`),
 	},
 	{
 		name: "Python", extensions: []string{".py", ".pyi"}, folders: true, comments: []string{"#"}, replaces: true,
@@ -58,7 +58,7 @@ var languages = []*language{
 		skip: lazyregexp.New(`\bmark\.(skip|skipif|xfail)\b|\bpytest\.(skip|xfail|importorskip)\(|\bunittest\.(skip\w*|expectedFailure)\b|^\s*@(skip\w*|expectedFailure)\b|` +
 			`\.skipTest\(|\bSkipTest\b|\b__test__\s*=\s*False|\bcollect_ignore(_glob)?\b|` +
 			`\bpytest_(ignore_collect|collect\w*|pycollect\w*|itemcollected|deselected|generate_tests|runtest\w*|runtestloop|pyfunc_call|cmdline_\w+|configure|sessionstart|sessionfinish|make_\w+|report_\w+)\b|` +
-			`\bos\.(_exit\b|exec[lv])|^from os import .*\b(_exit|exec[lv]\w*)\b|^pytestmark\s*=|^del test`),
+			`(^|[^'".\w])os\.(_exit\s*(\(\s*[^1-9\s]|[^\s(]|$)|exec[lv])|\bpytest\.exit\(|^from os import .*\b(_exit|exec[lv]\w*)\b|^pytestmark\s*=|^del test`),
 		inNew:    lazyregexp.New(`^pytestmark\s*=\s*\[?\s*pytest\.mark\.(django_db|asyncio|anyio|trio|usefixtures|parametrize|filterwarnings)\b(\([^()]*\))?\s*\]?\s*(#.*)?$`),
 		toRunner: lazyregexp.New(`\b(load_tests|setUpModule|tearDownModule|pytestmark|pytest_\w+|__test__|collect_ignore\w*)\b|\bsession\.(items|exitstatus)\b`), inHook: lazyregexp.New(`\bexitstatus\s*=[^=]|^\s*items\.(clear|pop|remove)\(|^\s*items\[.*\]\s*=[^=]|^\s*del items\b`),
 		hooks: lazyregexp.New(`^\s*(from \S+ )?import\b.*\b(load_tests|pytestmark|pytest_plugins|__test__)\b|\bpytest_plugins\s*=[^=]|\bdef (load_tests|loadTestsFrom\w+|getTestCaseNames|wasSuccessful|addFailure|addError)\(|\bload_tests\s*=[^=]|\bdef run\(self, result\b|` +
