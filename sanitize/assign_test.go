@@ -181,7 +181,7 @@ func TestDrawnValuesOfOptions(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"git show -p 8f14e45fceea167a5a36dedd4bea25438f14e45f", "git log -p 8f14e45fceea1", "docker run -p 127.0.0.1:8080:80 -w /work/X86_64bcD3eF4 acme/img@sha256:8f14e45fceea167a5a36dedd4bea25438f14e45fceea167a5a36dedd4bea2543", "gpg -a --export 0x3AA5C34371567BD2",
+		"git show -p 8f14e45fceea167a5a36dedd4bea25438f14e45f", "git log -p 8f14e45fceea1", `exec.Command("git", "log", "-p", "8f14e45fceea167a5a36dedd4bea25438f14e45f")`, "git diff -w '8f14e45fceea167a5a36dedd4bea25438f14e45f' -- src", "mvn -B clean verify -PJDK17SpringBoot3", "docker run -p 127.0.0.1:8080:80 -w /work/X86_64bcD3eF4 acme/img@sha256:8f14e45fceea167a5a36dedd4bea25438f14e45fceea167a5a36dedd4bea2543", "gpg -a --export 0x3AA5C34371567BD2",
 		"gpg -k 3AA5C34371567BD2", "tool -p 550e8400-e29b-41d4-a716-446655440000", "tool -u 550e8400-e29b-41d4-a716-446655440000", "nix-shell -p python312Packages.requests", "mkdir -p build/aB3xK9mQ2/x86_64-v3", "npm i -w @acme/pkgA1b2C3d4", "aws -p prod-eu-west-1a-V2b3c4", "curl -k https://acme.io/AbC1dEf2GhI3jKl4",
 		"cp -a s3://b/AbC1dEf2GhI3jKl4x .", "build -p linux/amd64,linux/arm64/v8", `grep -P '\d{3}A1b2C3d4E5f6'`, "pytest -k testB64UrlToHex2Utf8V1", "msbuild /p:Version=1.2.3-ci.20240101T1234Z /p:TargetFramework=net8.0", "gradle -Pversion=1.0-SNAPSHOT8a", "unzip -P ${ZIP_PASSWORD_2024} x", "uucp:*:10:10:uucp:/var/spool/uucp:/usr/sbin/nologin",
 		"docker run -u 1000:1000 img", "https://8f14e45fceea167a9a36dedd4bea2543@o123.ingest.sentry.io/4567", "https://8f14e45fceea167a9a36dedd4bea2543@sentry.acme.io/2", "git+https://github.com/acme/x@8f14e45fceea167a5a36dedd4bea25438f14e45f", "https://q7Rz2Lm9Xc4Vb8Nt1Wk6@localhost/x",

@@ -95,9 +95,9 @@ const minGivenEntropy = 3
 
 var (
 	// optionHere begins with an option by which commands are given a password, or a user and a password, and ends with what may be one.
-	optionHere = lazyregexp.New("^(?:(?:-(?:pw|hp|[pPawk])|/p[ \t:])[\"'`]?[ \t:=,]{0,4}[\"'`]?|(?:-[uU]|--user)[\"'`]?[ \t:=,]{0,4}[\"'`]?[\\w.@\\\\-]{1,60}[:/%])" + givenValue)
+	optionHere = lazyregexp.New("^(?:(?:-(?:pw|hp|[pawk]|P[\"'`]?[ \t:=,])|/p[ \t:])[\"'`]?[ \t:=,]{0,4}[\"'`]?|(?:-[uU]|--user)[\"'`]?[ \t:=,]{0,4}[\"'`]?[\\w.@\\\\-]{1,60}[:/%])" + givenValue)
 	// idOption is what such an option of Git or GnuPG has: a commit in short, or a public key.
-	idOption = lazyregexp.New(`^(?:[0-9a-f]{1,15}|(?:0x)?(?:[0-9A-F]{16}|[0-9A-F]{40}))$`)
+	idOption = lazyregexp.New(`^(?:[0-9a-f]{1,15}|[0-9a-f]{40}|[0-9a-f]{64}|(?:0x)?(?:[0-9A-F]{16}|[0-9A-F]{40}))$`)
 )
 
 // optionReach is how much of a line is looked at from an option on, in bytes.
