@@ -441,7 +441,7 @@ func TestRandomKillsOfCommands(t *testing.T) {
 // soaks leaves out with -short what kills at random: TestEveryPoint kills in known places.
 func soaks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("make robustness")
+		t.Skip("kills at random moments take long: make robustness")
 	}
 }
 
